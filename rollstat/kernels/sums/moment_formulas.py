@@ -34,7 +34,7 @@ from rollstat.compile.simd.float64x8_math import (
 )
 from rollstat.compile.simd.vectors import broadcast, channels_of, replace_nan, stack_channels
 
-__all__ = ["channel_count", "finish", "is_shifted", "lift", "series_of", "traits"]
+__all__ = ["channel_count", "degree_of", "finish", "is_shifted", "lift", "series_of", "traits"]
 
 
 @kernel(forceinline=True)
@@ -209,6 +209,8 @@ class Traits(NamedTuple):
     ----------
     channels : int
         The number of sums.
+    degree : int
+        The greatest power of values that is summed.
     shifted : bool
         Whether values are summed after a shift is subtracted.
     paired : bool
@@ -220,6 +222,7 @@ class Traits(NamedTuple):
     """
 
     channels: int
+    degree: int
     shifted: bool
     paired: bool
     lift: Callable[..., Any]
@@ -229,24 +232,30 @@ class Traits(NamedTuple):
 
 _UNITS_OF_LINE = (1, -1), (1, 0), (0, 0)
 _TRAITS = {
-    "Sum": Traits(1, False, False, _lift_sum, _finish_sum, ((1, 0),)),
-    "Mean": Traits(1, False, False, _lift_sum, _finish_mean, ((1, 0),)),
-    "Variance": Traits(2, True, False, _lift_squares, _finish_variance, ((2, 0),)),
-    "StandardDeviation": Traits(2, True, False, _lift_squares, _finish_deviation, ((1, 0),)),
-    "StandardError": Traits(2, True, False, _lift_squares, _finish_error, ((1, 0),)),
-    "Skewness": Traits(3, True, False, _lift_cubes, _finish_skewness, ((0, 0),)),
-    "Kurtosis": Traits(4, True, False, _lift_fourths, _finish_kurtosis, ((0, 0),)),
-    "Covariance": Traits(3, True, True, _lift_product, _finish_covariance, ((1, 1),)),
-    "Correlation": Traits(5, True, True, _lift_all_products, _finish_correlation, ((0, 0),)),
-    "Slope": Traits(5, True, True, _lift_all_products, _finish_slope, ((1, -1),)),
-    "LinearFit": Traits(5, True, True, _lift_all_products, _finish_line, _UNITS_OF_LINE),
-    "LinearFitByRow": Traits(5, True, True, _lift_all_products, _finish_line_by_row, _UNITS_OF_LINE),
+    "Sum": Traits(1, 1, False, False, _lift_sum, _finish_sum, ((1, 0),)),
+    "Mean": Traits(1, 1, False, False, _lift_sum, _finish_mean, ((1, 0),)),
+    "Variance": Traits(2, 2, True, False, _lift_squares, _finish_variance, ((2, 0),)),
+    "StandardDeviation": Traits(2, 2, True, False, _lift_squares, _finish_deviation, ((1, 0),)),
+    "StandardError": Traits(2, 2, True, False, _lift_squares, _finish_error, ((1, 0),)),
+    "Skewness": Traits(3, 3, True, False, _lift_cubes, _finish_skewness, ((0, 0),)),
+    "Kurtosis": Traits(4, 4, True, False, _lift_fourths, _finish_kurtosis, ((0, 0),)),
+    "Covariance": Traits(3, 2, True, True, _lift_product, _finish_covariance, ((1, 1),)),
+    "Correlation": Traits(5, 2, True, True, _lift_all_products, _finish_correlation, ((0, 0),)),
+    "Slope": Traits(5, 2, True, True, _lift_all_products, _finish_slope, ((1, -1),)),
+    "LinearFit": Traits(5, 2, True, True, _lift_all_products, _finish_line, _UNITS_OF_LINE),
+    "LinearFitByRow": Traits(5, 2, True, True, _lift_all_products, _finish_line_by_row, _UNITS_OF_LINE),
 }
 
 
 def traits(summand):
     """Return the traits of a summand, or of Numba's type of one; not for kernels."""
     return _TRAITS[getattr(summand, "instance_class", type(summand)).__name__]
+
+
+def degree_of(operator):
+    """Return the greatest power of values that an operator sums; 0 if it is no summand; not for kernels."""
+    name = type(operator).__name__
+    return _TRAITS[name].degree if name in _TRAITS else 0
 
 
 def channel_count(summand):

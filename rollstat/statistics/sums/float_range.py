@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rollstat import operators
 from rollstat.dtypes import warn_of_precision
 from rollstat.kernels.numbers import magnitudes
+from rollstat.kernels.sums.moment_formulas import degree_of
 
 __all__ = ["MODERATE", "combine_within_range", "is_moderate", "may_leave_range", "warn_of_range"]
 
@@ -22,20 +23,6 @@ MODERATE = 200
 _LEAST, _GREATEST = -970, 996
 # Two different floats of one magnitude differ by at least 2**-53 of it.
 _DIGITS = 53
-# The greatest power of values that each operator adds.
-_POWERS = {
-    operators.Sum: 1,
-    operators.Mean: 1,
-    operators.Variance: 2,
-    operators.StandardDeviation: 2,
-    operators.StandardError: 2,
-    operators.Skewness: 3,
-    operators.Kurtosis: 4,
-    operators.Covariance: 2,
-    operators.Correlation: 2,
-    operators.Slope: 2,
-    operators.LinearFit: 2,
-}
 
 
 def _exponents(values: NDArray[Any], longest: int = 1) -> tuple[int, int, int, int, bool]:
@@ -69,7 +56,9 @@ def combine_within_range(values: NDArray[Any], limits: tuple[float, float], long
 
 def may_leave_range(operator: Any, columns: Sequence[NDArray[Any]], rows: int) -> bool:
     """Return whether sums of an operator over windows of up to `rows` rows may leave the range of float64."""
-    power = _POWERS.get(type(operator), 0)
+    kind = type(operator)
+    known = getattr(operators, kind.__name__, None) is kind  # a user may give an operator the same name
+    power = degree_of(operator) if known else 0
     if not power:
         return False
     spare = rows.bit_length()
