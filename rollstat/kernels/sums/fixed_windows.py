@@ -237,7 +237,7 @@ def _sum_later_groups(scratch, size, groups, model):
 def sum_fixed_windows(summand, x, y, width, min_count, counts, memory, spare, out):
     """Write the outputs of `summand` for every window of `width` values; return the outcome.
 
-    Shorter windows are those of :func:`rollstat.kernels.sums.short_windows.short_windows`.
+    Shorter windows are those of :func:`rollstat.kernels.sums.short_windows.sum_short_windows`.
     If `counts` is None it gives up when a sum is NaN, because a value may be missing; the outputs
     are worthless then. Otherwise rows in which `x` or `y` is NaN add nothing, outputs with fewer than
     `min_count` observations are NaN, and :func:`recompute_unshifted` must correct some shifted sums. For

@@ -10,7 +10,7 @@
 
 Plain sums of 8 to 31 values are made of up to three leaves and a rest, those of fewer values are added value
 by value in the order of a rest. Shifted sums of up to 15 values are taken value by value, about the first
-value of each window. Each of the three is a kernel of its own, so a first call compiles one.
+value of each window.
 
 Where values may be NaN, `scratch.counts` is an array for the observations of each window; else it is None and
 the compiler leaves everything about counts out.
@@ -54,7 +54,8 @@ __all__ = [
     "outcome_of",
     "scratch_of",
     "scratch_sizes",
-    "short_windows",
+    "shortest_of_blocks",
+    "sum_short_windows",
     "summand_type",
     "write_windows",
 ]
@@ -251,7 +252,7 @@ def _write_leaves(job, x, first, vectors):
 
 
 @kernel
-def _sum_shifted(way, job, x, y, first, vectors, out, to):
+def _sum_shifted(job, x, y, first, vectors, out, to):
     """Sum each window about its first observation; return whether a sum is NaN."""
     summand, width, counts = job.summand, job.width, job.scratch.counts
     series = series_of(summand, x, y)
@@ -274,28 +275,7 @@ def _sum_shifted(way, job, x, y, first, vectors, out, to):
 
 
 @kernel
-def _sum_leaves(way, job, x, y, first, vectors, out, to):
-    """Sum each window as up to three leaves and the rest; return whether a sum is NaN."""
-    leaf, rest = job.scratch.leaf, job.scratch.rest
-    size = 8 * channel_count(job.summand)
-    leaves = job.width // 8
-    found_nan = False
-    zero = broadcast(0.0)
-    model = lift(job.summand, zero, zero, zero, zero)
-    _write_leaves(job, x, first, vectors + leaves)
-    for j in range(vectors):
-        total = load_like(leaf, size * j, model)
-        for k in range(j + 1, j + leaves):
-            total = total + load_like(leaf, size * k, model)
-        if job.width % 8:
-            total = total + load_like(rest, size * (j + leaves), model)
-        found_nan |= contains_nan(total)
-        write_windows(job, 8 * j, total, zero, zero, out, to + 8 * j)
-    return found_nan
-
-
-@kernel
-def _sum_few(way, job, x, y, first, vectors, out, to):
+def _sum_few(job, x, first, vectors, out, to):
     """Sum each window of fewer than eight values directly; return whether a sum is NaN."""
     found_nan = False
     zero = broadcast(0.0)
@@ -321,36 +301,55 @@ def _sum_few(way, job, x, y, first, vectors, out, to):
     return found_nan
 
 
-class Direct(NamedTuple):
-    """The way of :func:`_sum_few`."""
+@kernel
+def _sum_leaves(job, x, y, first, vectors, out, to):
+    """Sum each window as up to three leaves and the rest; return whether a sum is NaN."""
+    if job.width < 8:
+        return _sum_few(job, x, first, vectors, out, to)
+    leaf, rest = job.scratch.leaf, job.scratch.rest
+    size = 8 * channel_count(job.summand)
+    leaves = job.width // 8
+    found_nan = False
+    zero = broadcast(0.0)
+    model = lift(job.summand, zero, zero, zero, zero)
+    _write_leaves(job, x, first, vectors + leaves)
+    for j in range(vectors):
+        total = load_like(leaf, size * j, model)
+        for k in range(j + 1, j + leaves):
+            total = total + load_like(leaf, size * k, model)
+        if job.width % 8:
+            total = total + load_like(rest, size * (j + leaves), model)
+        found_nan |= contains_nan(total)
+        write_windows(job, 8 * j, total, zero, zero, out, to + 8 * j)
+    return found_nan
 
 
-class Leaves(NamedTuple):
-    """The way of :func:`_sum_leaves`."""
-
-
-class Shifted(NamedTuple):
-    """The way of :func:`_sum_shifted`."""
-
-
-_WAYS = {Direct: _sum_few, Leaves: _sum_leaves, Shifted: _sum_shifted}
-
-
-def _sum_block(way, job, x, y, first, vectors, out, to):
+def _sum_block(job, x, y, first, vectors, out, to):
     """Sum the windows of a block; return whether a sum is NaN."""
-    return _WAYS[type(way)](way, job, x, y, first, vectors, out, to)
+    sum_block = _sum_shifted if traits(job.summand).shifted else _sum_leaves
+    return sum_block(job, x, y, first, vectors, out, to)
 
 
 # A kernel that is passed as an argument would not be stored.
 @dispatched(_sum_block)
-def _sum_block_kernel(way, job, x, y, first, vectors, out, to):
-    return _WAYS[way.instance_class]
+def _sum_block_kernel(job, x, y, first, vectors, out, to):
+    return _sum_shifted if traits(summand_type(job)).shifted else _sum_leaves
 
 
 @kernel
-def _sum_blocks(way, job, x, y, out):
-    """Sum all windows, block by block; return whether it gave up because a value is NaN."""
-    counts, spare = job.scratch.counts, job.scratch.spare
+def outcome_of(gave_up):
+    """Return GAVE_UP, for a value that may be missing, plus RANGE_LEFT, for sums that may not fit float64."""
+    return GAVE_UP * gave_up + RANGE_LEFT * range_left()
+
+
+@kernel
+def sum_short_windows(summand, x, y, width, min_count, counts, memory, spare, out):
+    """Write the outputs of `summand` for every window of fewer values than :func:`shortest_of_blocks` says.
+
+    Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
+    """
+    clear_flags()
+    job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
     padded_x, padded_y = job.scratch.padded_x, job.scratch.padded_y
     windows = out.shape[1]
     step = BLOCK - 4
@@ -367,55 +366,14 @@ def _sum_blocks(way, job, x, y, out):
             target, at = spare, 0
         series = series_of(job.summand, source_x, source_y)
         observed = count_next(counts, series, first, series, first + job.width, vectors, observed)
-        found_nan = _sum_block(way, job, source_x, source_y, first, vectors, target, at)
+        found_nan = _sum_block(job, source_x, source_y, first, vectors, target, at)
         if found_nan and counts is None:
-            return True
+            return outcome_of(True)
         if last:
             copy_spare(spare, to, min(to + 8 * step, windows), out)
-    return False
+    return outcome_of(False)
 
 
-@kernel
-def outcome_of(gave_up):
-    """Return GAVE_UP, for a value that may be missing, plus RANGE_LEFT, for sums that may not fit float64."""
-    return GAVE_UP * gave_up + RANGE_LEFT * range_left()
-
-
-@kernel
-def sum_few_values(summand, x, y, width, min_count, counts, memory, spare, out):
-    """Write the outputs of a summand without a shift for every window of fewer than eight values.
-
-    Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
-    """
-    job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
-    clear_flags()
-    return outcome_of(_sum_blocks(Direct(), job, x, y, out))
-
-
-@kernel
-def sum_few_leaves(summand, x, y, width, min_count, counts, memory, spare, out):
-    """Write the outputs of a summand without a shift for every window of 8 to 31 values.
-
-    Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
-    """
-    job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
-    clear_flags()
-    return outcome_of(_sum_blocks(Leaves(), job, x, y, out))
-
-
-@kernel
-def sum_few_shifted(summand, x, y, width, min_count, counts, memory, spare, out):
-    """Write the outputs of a summand with a shift for every window of fewer than 16 values.
-
-    Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
-    """
-    job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
-    clear_flags()
-    return outcome_of(_sum_blocks(Shifted(), job, x, y, out))
-
-
-def short_windows(summand, width):
-    """Return the kernel for windows of `width` values, or None if they are summed by blocks."""
-    if traits(summand).shifted:
-        return sum_few_shifted if width < 16 else None
-    return sum_few_values if width < 8 else sum_few_leaves if width < 32 else None
+def shortest_of_blocks(summand):
+    """Return the fewest values of a window that is summed by blocks."""
+    return 16 if traits(summand).shifted else 32

@@ -48,7 +48,13 @@ from rollstat.kernels.missing.observations import keep_observed, observed_bounds
 from rollstat.kernels.sums import variable_windows
 from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_windows
 from rollstat.kernels.sums.moment_formulas import traits
-from rollstat.kernels.sums.short_windows import GAVE_UP, RANGE_LEFT, scratch_sizes, short_windows
+from rollstat.kernels.sums.short_windows import (
+    GAVE_UP,
+    RANGE_LEFT,
+    scratch_sizes,
+    shortest_of_blocks,
+    sum_short_windows,
+)
 from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
 from rollstat.statistics.aggregate.drivers import aggregate, prepare
 from rollstat.statistics.extrema.drivers import Extrema, automatic
@@ -372,10 +378,9 @@ def _scan_with_missing(
     """
     width, min_count = block.width, float(block.nan_below or 0)
     counts, *scratch = _scan_scratch(summand, width)
-    short = short_windows(summand, width)
-    outcome = (short or sum_fixed_windows)(summand, x, y, width, min_count, counts, *scratch, out)
+    outcome = _scan_by(summand, width)(summand, x, y, width, min_count, counts, *scratch, out)
     left = bool(outcome & RANGE_LEFT)
-    if short or not traits(summand).shifted or not may_lack_shift:
+    if width < shortest_of_blocks(summand) or not traits(summand).shifted or not may_lack_shift:
         return left
     rows = np.empty(0, np.int64)
     number, left_by_some = recompute_unshifted(summand, x, y, width, min_count, *scratch, rows, out)
@@ -386,6 +391,11 @@ def _scan_with_missing(
         left |= _sum_any_windows(block, summand, x, y, rows, rows + width, again)
         out[:, rows] = again
     return left or left_by_some
+
+
+def _scan_by(summand: Any, width: int) -> Any:
+    """Return the kernel for windows of `width` values."""
+    return sum_short_windows if width < shortest_of_blocks(summand) else sum_fixed_windows
 
 
 def _scan_scratch(summand: Any, width: int) -> list[NDArray[np.float64]]:
@@ -412,8 +422,7 @@ def _scan(
 ) -> tuple[bool, bool]:
     """Scan; return whether a value may be missing, and whether sums may have left the range of float64."""
     scratch = _scan_scratch(summand, block.width)[1:]
-    kernel = short_windows(summand, block.width) or sum_fixed_windows
-    outcome = kernel(summand, x, y, block.width, 0.0, None, *scratch, out)
+    outcome = _scan_by(summand, block.width)(summand, x, y, block.width, 0.0, None, *scratch, out)
     return bool(outcome & GAVE_UP), bool(outcome & RANGE_LEFT)
 
 
