@@ -8,8 +8,6 @@ from rollstat.precompile.usual_calls import DTYPES
 from rollstat.precompile.versions import show_versions
 from rollstat.precompile.warmup import warmup
 
-__all__ = ["main"]
-
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m rollstat", description=__doc__)

@@ -2,8 +2,6 @@
 
 from importlib.util import find_spec
 
-__all__ = ["require"]
-
 
 def require(extra: str, part: str, *modules: str) -> None:
     """Raise unless all modules of an extra are installed; the message names the extra."""

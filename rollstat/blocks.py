@@ -24,20 +24,6 @@ from rollstat.dtypes import EXACT, greatest_magnitude
 from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan, mark_nan
 from rollstat.kernels.numbers import to_floats
 
-__all__ = [
-    "NOTHING_MISSING",
-    "UNKNOWN",
-    "Block",
-    "Kept",
-    "Missing",
-    "Outcome",
-    "Point",
-    "Selection",
-    "exact_floats",
-    "read_only",
-]
-
-
 NOTHING_MISSING = np.zeros(0, np.bool_)
 _FLOAT64 = np.dtype(np.float64)
 

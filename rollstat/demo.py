@@ -23,8 +23,6 @@ from rollstat.spark.start import known_warnings
 
 require("spark,plot", "rollstat.demo", "matplotlib")
 
-__all__ = ["clean_wind", "draw", "rank_delays", "require_equal"]
-
 HOURS = 49  # width of the window around a reading
 THRESHOLD = 5.0  # robust standard deviations from the median, beyond which a reading is an outlier
 KNOT = 1.15078  # miles an hour: the resolution of the instrument, a lower bound of the deviation

@@ -15,26 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "EXACT",
-    "PrecisionWarning",
-    "check_array",
-    "compute_dtype",
-    "greatest_magnitude",
-    "is_large",
-    "lossless",
-    "missing_value",
-    "plain",
-    "reject_missing",
-    "result_dtype",
-    "same_memory",
-    "union_mask",
-    "warn_of_precision",
-    "warn_of_rounded",
-    "warn_of_rounding",
-]
-
-
 EXACT = 2**53
 """float64 holds all integers up to here."""
 

@@ -38,8 +38,6 @@ from rollstat.plan import PLAIN_DTYPES, BlockRows, MakeComputation, OneCall, Pla
 from rollstat.results import allocate_lines, as_lines, check_out, convert, lines_of_out, shaped
 from rollstat.tiers import call_of, note_ready, note_work
 
-__all__ = ["Call", "WholeCall", "begin_to_work", "execute", "key_of_arrays"]
-
 _DEFAULT = Outcome()
 _KEPT_DTYPES = PLAIN_DTYPES + "mM"
 # What an object with columns is, by its library, and what takes its columns.

@@ -22,8 +22,6 @@ from rollstat.plan import BlockRows, Choice, Plan
 from rollstat.registry import REGISTRY
 from rollstat.tiers import call_of
 
-__all__ = ["Explanation", "Step", "explain", "explain_plan"]
-
 
 @dataclass(frozen=True)
 class Step:

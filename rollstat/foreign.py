@@ -18,9 +18,6 @@ from numpy.typing import NDArray
 
 from rollstat.options import Options
 
-__all__ = ["adapted", "call_like"]
-
-
 _Convert: TypeAlias = Callable[[NDArray[Any], NDArray[np.bool_], dict[int, Any]], Any]
 
 

@@ -27,23 +27,6 @@ from rollstat.windows import (
     time_windows,
 )
 
-__all__ = [
-    "DEFAULTS",
-    "CommonOptions",
-    "Options",
-    "OrderedTimes",
-    "Window",
-    "check_flag",
-    "choice",
-    "get_threads",
-    "numpy_times",
-    "ordered_times",
-    "parse_width",
-    "set_threads",
-    "unmasked",
-    "whole_number",
-]
-
 Window = Any  # int, str, timedelta, number with times, (start, end), Expanding, Forward, BaseIndexer
 
 Closed = Literal["right", "left", "both", "neither"]

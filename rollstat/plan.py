@@ -29,23 +29,6 @@ from rollstat.results import MinPeriods
 from rollstat.thresholds import ONE_CALL_ROWS, ONE_CALL_SECONDS, SHORT_LINE
 from rollstat.windows import FixedWindows, OffsetWindows, TimeWindows, Windows
 
-__all__ = [
-    "NAMED",
-    "PLAIN_DTYPES",
-    "BlockRows",
-    "Bounds",
-    "Choice",
-    "Computation",
-    "MakeComputation",
-    "OneCall",
-    "Output",
-    "Plan",
-    "Split",
-    "forget_plans",
-    "keep_plan",
-    "kept_plans",
-]
-
 
 @dataclass(frozen=True)
 class Output:

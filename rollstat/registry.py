@@ -14,8 +14,6 @@ from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any, NoReturn
 
-__all__ = ["REGISTRY", "Statistic", "check_algorithm", "reject_algorithm"]
-
 
 @dataclass(frozen=True)
 class Statistic:

@@ -24,8 +24,6 @@ from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient,
 from rollstat.kernels.numbers import to_floats
 from rollstat.windows import Windows
 
-__all__ = ["MinPeriods", "allocate_lines", "as_lines", "check_out", "convert", "lines_of_out", "shaped"]
-
 _LARGE_ROWS = 1 << 12
 _FLOAT64 = np.dtype(np.float64)
 

@@ -19,8 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["VERSION", "SnapshotError", "read", "write"]
-
 VERSION = 1
 _MAGIC = b"rollstat"
 _HEAD = struct.Struct("<8sHI")

@@ -6,46 +6,6 @@ their data to choose between two loops import their numbers from here; to measur
 of one algorithm, such as the length of its blocks, is defined beside that algorithm.
 """
 
-__all__ = [
-    "ACTIVE_PROBED_ROWS",
-    "ACTIVE_SHARE",
-    "BLOCKWISE",
-    "BLOCKWISE_POSITIONS",
-    "BOX_AS_ROWS",
-    "COMPARED_RANK",
-    "EXPANDING_AS_FIXED",
-    "FEW_EXTREMA_ROWS",
-    "NETWORK",
-    "NETWORK_OF_LONG_SERIES",
-    "NETWORK_OF_OTHER_DTYPES",
-    "NETWORK_ROWS_A_ROW",
-    "ONE_CALL_ROWS",
-    "ONE_CALL_SECONDS",
-    "PREDICTABLE_PROBED_ROWS",
-    "PREDICTABLE_SHARE",
-    "QUICK_CALL_SECONDS",
-    "QUICK_SECONDS",
-    "RANKED_ROWS",
-    "RANKED_VALUES",
-    "RANKED_WINDOWS",
-    "RANKED_WINDOWS_AT_LEAST",
-    "SAMPLED",
-    "SHORT_LINE",
-    "SORTED_BY_NETWORK",
-    "SORTED_WINDOW_OF_DEVIATIONS",
-    "SORTED_WINDOW_OF_MEAN_DIFFERENCES",
-    "SORTED_WINDOW_OF_TRIMMED_MEANS",
-    "STREAM_FUNCTION_WINDOWS",
-    "STREAM_HALVED_WINDOWS",
-    "STREAM_OPERATOR_STEPS",
-    "STREAM_PUSHED_SHARE",
-    "STREAM_PUSHES",
-    "STREAM_ROWS_PER_PUSH",
-    "STREAM_SEPARATE_WINDOWS",
-    "STREAM_STEPS",
-    "STREAM_STEP_WINDOWS",
-]
-
 NETWORK = 64
 """Widest window for which a selection network is used, however short the series is."""
 

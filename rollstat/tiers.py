@@ -26,8 +26,6 @@ from rollstat.compile.cache import is_marked, mark
 from rollstat.plan import OneCall, Plan, forget_plans
 from rollstat.thresholds import QUICK_CALL_SECONDS, QUICK_SECONDS
 
-__all__ = ["call_of", "note_ready", "note_work", "using"]
-
 _MODES = ("auto", "fast", "quick")
 _setting = SimpleNamespace(mode=os.environ.get("ROLLSTAT_TIERS", "auto"))
 if _setting.mode not in _MODES:

@@ -16,17 +16,6 @@ from numpy.typing import NDArray
 from rollstat.kernels.bounds import row_bounds
 from rollstat.kernels.time_bounds import lags_agree, time_bounds
 
-__all__ = [
-    "Expanding",
-    "ExplicitWindows",
-    "FixedWindows",
-    "Forward",
-    "OffsetWindows",
-    "TimeWindows",
-    "Windows",
-    "time_windows",
-]
-
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _NO_ROWS = np.empty(0, np.int64)

@@ -110,13 +110,22 @@ def _declaration(name, parameters, returned, indent=""):
     return f"{indent}def {name}(\n{inner}{indent}) -> {returned}: ...\n"
 
 
+def _own_functions(module):
+    """Return the names of the public functions that a module defines."""
+    return [
+        name
+        for name, item in vars(module).items()
+        if inspect.isfunction(item) and item.__module__ == module.__name__ and not name.startswith("_")
+    ]
+
+
 def functions():
     """Return the stub of the functions over arrays: all public names of modules that register one."""
     names = []
     package = rollstat.statistics.__name__
     for found in pkgutil.walk_packages(rollstat.statistics.__path__, f"{package}."):
         module = importlib.import_module(found.name)
-        public = [] if found.ispkg else module.__all__
+        public = [] if found.ispkg else _own_functions(module)
         if any(REGISTRY.of_function(getattr(module, name)) for name in public):
             names += [(found.name.removeprefix(package), name) for name in public]
     return _FUNCTIONS + _imports(names)

@@ -14,8 +14,6 @@ from numba import config, typeof
 
 from rollstat.compile.fast_call import types_of_step
 
-__all__ = ["BoundKernel", "BoundStep", "bind", "bind_push", "bind_step", "kind"]
-
 BoundStep = tuple[Callable[[Any, float], Any], Any]
 
 _compiled: dict[Any, Any] = {}

@@ -52,21 +52,6 @@ from numba.misc.appdirs import AppDirs
 
 from rollstat.compile.sources import NotFixedError, class_digest, digest_of, source_digest
 
-__all__ = [
-    "LEVELS",
-    "MARKER",
-    "CompiledKernel",
-    "KernelCache",
-    "cache_folder",
-    "compiled_kernels",
-    "cpu_name",
-    "host_levels",
-    "is_marked",
-    "mark",
-    "prebuilt_folder",
-    "record",
-]
-
 _log = logging.getLogger("rollstat")
 _FORMAT = b"rollstat kernel 1\n"
 MARKER = ".ready"

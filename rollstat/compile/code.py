@@ -37,8 +37,6 @@ from numba.core.registry import cpu_target
 
 from rollstat.compile.sources import NotFixedError, digest_of, file_digest, source_digest
 
-__all__ = ["calls_itself", "code_digest", "frozen", "members"]
-
 _PACKAGE = __name__.partition(".")[0]
 _PLAIN = {bool, int, float, complex, str, bytes, type(None), EllipsisType, range, slice}
 _VALUES = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"}

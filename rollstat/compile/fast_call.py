@@ -24,8 +24,6 @@ from numba.np.arrayobj import populate_array
 
 from rollstat.compile.jit import kernel
 
-__all__ = ["plain", "single_step", "types_of_step"]
-
 _WORD = ir.IntType(64)
 # Words in the header of an object: its reference count and its type.
 _HEAD = object.__basicsize__ // 8

@@ -24,13 +24,6 @@ from numba.core.registry import CPUDispatcher
 
 from rollstat.compile.cache import KernelCache, record
 
-__all__ = [
-    "INDEX",
-    "inner_function",
-    "kernel",
-    "plain",
-]
-
 # ``i & INDEX`` equals `i` for every valid index and tells the compiler that it is not negative. Array
 # accesses then need no test for counting from the end, which can take a third of the time of a kernel. The
 # mask costs nothing: the two bits that it clears are shifted out when an index becomes an offset in bytes.

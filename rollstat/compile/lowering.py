@@ -25,20 +25,6 @@ from numba.extending import lower_builtin, type_callable
 
 from rollstat.compile.jit import inner_function
 
-__all__ = [
-    "constant",
-    "count_leading_zeros",
-    "count_ones",
-    "count_trailing_zeros",
-    "dispatched",
-    "jitable",
-    "lowered",
-    "overloaded",
-    "prefetch",
-    "prefetch_to_write",
-    "tuple_of",
-]
-
 
 def lowered(function, *kinds):
     """Let the decorated function compile calls of `function` in kernels.

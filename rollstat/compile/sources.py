@@ -16,8 +16,6 @@ import time
 from functools import cache
 from pathlib import Path
 
-__all__ = ["NotFixedError", "class_digest", "digest_of", "file_digest", "source_digest"]
-
 _PACKAGE = Path(__file__).resolve().parent.parent
 _IMPORT = re.compile(
     rb"^[ \t]*(?:import[ \t]+(?P<whole>rollstat[\w.]*)"

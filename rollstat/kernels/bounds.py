@@ -14,8 +14,6 @@ decrease and steps double before they are halved; `subtract_row` O(n).
 
 from rollstat.compile.jit import kernel
 
-__all__ = ["first_from", "row_bounds", "subtract_row"]
-
 
 @kernel
 def row_bounds(offsets, position, left, right, start, end):

@@ -16,8 +16,6 @@ from numba import types
 from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import overloaded
 
-__all__ = ["difference", "exceeds", "half_integer", "magnitudes", "to_floats"]
-
 _SIGN = np.uint64(1 << 63)
 _INFINITE = np.uint64(0x7FF << 52)
 _DIGITS = np.uint64(52)

@@ -15,8 +15,6 @@ Source: amortised doubling, Cormen, Leiserson, Rivest, Stein, Introduction to Al
 
 import numpy as np
 
-__all__ = ["SMALLEST", "read_ring", "resized_ring", "ring_size", "suitable_size", "write_ring"]
-
 # Fewest places of a ring that changes its length.
 SMALLEST = 64
 

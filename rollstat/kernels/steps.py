@@ -40,27 +40,6 @@ from rollstat.kernels.aggregate.window import LEAST, NEXT, SPAN
 from rollstat.kernels.rank_space.distances import middle
 from rollstat.kernels.selection.quantiles import quantile_point
 
-__all__ = [
-    "ArgkthByHeaps",
-    "ArgkthByTrees",
-    "Argmax",
-    "Argmin",
-    "KthByHeaps",
-    "KthByTrees",
-    "Maximum",
-    "Median",
-    "Minimum",
-    "Quantile",
-    "QuantileByTrees",
-    "QuantileDistance",
-    "Range",
-    "distance",
-    "pack",
-    "push_row",
-    "run",
-    "views",
-]
-
 _deque_push = monotonic_deque.push
 _heaps_push, _heaps_upper = two_heaps.push, two_heaps.upper
 _trees_push, _trees_push_quantile = three_trees.push, three_trees.push_quantile

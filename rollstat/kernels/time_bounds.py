@@ -30,8 +30,6 @@ from rollstat.compile.lowering import dispatched
 from rollstat.compile.simd.bounds import LANES, add_if_less
 from rollstat.compile.simd.vectors import broadcast, load, store, zeros
 
-__all__ = ["edge_of", "first_unordered", "lags_agree", "lies_before", "regular_gap", "time_bounds"]
-
 _SMALLEST = -np.finfo(np.float64).max
 _FIRST, _LAST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 # Rows of a segment from which it is merged in four parts.

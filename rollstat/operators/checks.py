@@ -10,8 +10,6 @@ import numpy as np
 from rollstat.operators.interface import NOTHING, arguments_of_lift, as_operator, for_dtype
 from rollstat.operators.layout import computing_dtype
 
-__all__ = ["check_operator"]
-
 _STATES_TRIED = 16
 
 

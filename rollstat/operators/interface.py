@@ -12,20 +12,6 @@ import numpy as np
 from rollstat.compile.code import calls_itself, code_digest, frozen, members
 from rollstat.compile.sources import NotFixedError
 
-__all__ = [
-    "NOTHING",
-    "FunctionOperator",
-    "Operator",
-    "arguments_of_lift",
-    "as_operator",
-    "compiled",
-    "empty_result",
-    "for_dtype",
-    "function_operator",
-    "is_builtin",
-    "key_of",
-]
-
 
 class _Nothing:
     def __repr__(self) -> str:

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from rollstat.kernels.aggregate.operator_calls import combine_states, lift_argument, lower
 from rollstat.operators.interface import compiled, is_builtin
 
-__all__ = ["Layout", "computing_dtype", "describe"]
-
 
 @dataclass(frozen=True)
 class Layout:

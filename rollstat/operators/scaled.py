@@ -10,8 +10,6 @@ import math
 from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import dispatched, jitable
 
-__all__ = ["ZERO", "Scaled", "add_scaled", "join", "multiply_scaled", "shift", "split"]
-
 Scaled = tuple[float, int]
 
 _LEAST, _LIMIT = 2.0**-256, 2.0**256

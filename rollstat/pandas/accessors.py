@@ -27,8 +27,6 @@ from rollstat.pandas.windows import (
 )
 from rollstat.registry import REGISTRY, Statistic
 
-__all__ = ["DataFrameAccessor", "SeriesAccessor", "expanding", "rolling"]
-
 
 def rolling(
     data: Any,

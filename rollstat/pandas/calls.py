@@ -16,8 +16,6 @@ from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-
 from rollstat.dtypes import warn_of_rounding
 from rollstat.registry import REGISTRY
 
-__all__ = ["Call", "NotNumbers", "RowWindows", "float_values", "plain_series", "to_array"]
-
 # Statistics for which codes can stand for values.
 _CODED = ("nunique", "mode", "first", "last")
 # Statistics whose results are rows.

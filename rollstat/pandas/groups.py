@@ -29,8 +29,6 @@ from rollstat.pandas.windows import (
     reject_options,
 )
 
-__all__ = ["ExpandingGroupBy", "GroupBy", "RollingGroupBy"]
-
 MANY_GROUPS = 10_000
 _OWN_ATTRIBUTES = ("_options", "_align_to", "_rows", "_times")
 

@@ -23,17 +23,6 @@ from pandas.errors import DataError
 import rollstat
 from rollstat.pandas.calls import Call, NotNumbers, RowWindows, float_values, plain_series, to_array
 
-__all__ = [
-    "Expanding",
-    "Rolling",
-    "WindowIndexer",
-    "WindowOptions",
-    "Windows",
-    "checked_options",
-    "pandas_window",
-    "reject_options",
-]
-
 # The stubs of pandas leave out the methods by which its classes call each other.
 _PandasRolling: Any = pd.api.typing.Rolling
 _PandasExpanding: Any = pd.api.typing.Expanding

@@ -32,8 +32,6 @@ from rollstat.precompile.versions import MANIFEST, compiler_versions
 from rollstat.precompile.warmup import warmup
 from rollstat.registry import REGISTRY
 
-__all__ = ["levels_to_build", "main", "prebuild", "settings"]
-
 _BUILT = ("x86-64-v3", "x86-64-v4")
 
 

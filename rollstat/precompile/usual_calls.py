@@ -38,8 +38,6 @@ from rollstat.streaming.table import OperatorRow
 from rollstat.streaming.window_spec import WindowSpec
 from rollstat.windows import Expanding, Forward
 
-__all__ = ["DTYPES", "usual_calls"]
-
 Call = Callable[[], Any]
 
 DTYPES = ("float64", "float32", "int64")

@@ -15,8 +15,6 @@ import rollstat
 from rollstat.compile.cache import cache_folder, compiled_kernels, cpu_name, host_levels, prebuilt_folder
 from rollstat.options import get_threads
 
-__all__ = ["MANIFEST", "compiler_versions", "show_versions", "versions"]
-
 MANIFEST = "manifest.json"
 """File of the folder of precompiled kernels that says what they were compiled for."""
 

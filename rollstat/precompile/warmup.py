@@ -22,8 +22,6 @@ from rollstat.precompile.usual_calls import DTYPES, usual_calls
 from rollstat.registry import REGISTRY
 from rollstat.tiers import using
 
-__all__ = ["Warmup", "warmup"]
-
 
 @dataclass(frozen=True)
 class Warmup:

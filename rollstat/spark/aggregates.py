@@ -27,11 +27,6 @@ from pyspark.sql import types as T
 from rollstat.registry import REGISTRY, Statistic
 from rollstat.spark.arrow_columns import MAX_DIGITS, Kind, MaskedColumn, kind_of, result_type
 
-__all__ = ["BUILDERS", "DECIMAL_SUMS", "OF_STRINGS", "Aggregate", "Call", "aggregate", "as_aggregates"]
-__all__ += ["builder", "check_column", "check_new_names", "check_statistic", "decimal_results", "evaluate"]
-__all__ += ["decimal_result_type", "evaluate_call", "integers", "parse_window", "plan_calls"]
-__all__ += ["result_types", "rolling_decimals"]
-
 DECIMAL_SUMS = ("mean", "sum")
 _LIMB_BITS = 32
 _NEW_DIGITS = 4  # that a mean has after those of the column
@@ -434,8 +429,7 @@ def decimal_result_type(statistic: str, kind: Kind) -> T.DataType:
 
 def integers(column: MaskedColumn) -> NDArray[Any]:
     """Return the values as integers of Python, which have no limit; 0 where missing."""
-    found: NDArray[Any] = np.frompyfunc(int, 1, 1)(column.filled(0))
-    return found
+    return np.asarray(np.frompyfunc(int, 1, 1)(column.filled(0)), object)
 
 
 def rolling_decimals(

@@ -19,9 +19,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark.sql import types as T
 
-__all__ = ["MAX_DIGITS", "Kind", "MaskedColumn", "arrow_type", "changes", "compare", "equal", "first_descent"]
-__all__ += ["kind_of", "result_type", "run_starts", "sort_keys", "to_arrow", "to_masked"]
-
 MaskedColumn: TypeAlias = np.ma.MaskedArray[Any, Any]
 
 MAX_DIGITS = 38  # of a decimal
@@ -191,7 +188,8 @@ def _sort_key(value: Any) -> tuple[Any, ...]:
 def changes(columns: Sequence[pa.Array]) -> NDArray[np.bool_]:
     """Return which rows but the first differ from the row before."""
     pairs = [equal(column.slice(0, len(column) - 1), column.slice(1)) for column in columns]
-    return ~np.logical_and.reduce(pairs)
+    same: NDArray[np.bool_] = np.logical_and.reduce(pairs)
+    return ~same
 
 
 def run_starts(columns: Sequence[pa.Array]) -> list[int]:

@@ -44,8 +44,6 @@ from rollstat.spark.arrow_columns import (
 )
 from rollstat.windows import Windows
 
-__all__ = ["CALL_ERRORS", "HashWalk", "Plan", "ResultsJob", "Walk", "WalkJob"]
-
 CALL_ERRORS = (ArithmeticError, MemoryError, TypeError, ValueError)  # what a statistic may raise
 _MIN_ROWS = 4096  # fewer new rows do not pay for a call
 _FEW_BYTES = 1_000_000  # while pending rows take less, wait for eight times as many

@@ -33,9 +33,6 @@ from rollstat.spark.arrow_columns import Kind, MaskedColumn, to_masked
 from rollstat.spark.batch_walk import Plan
 from rollstat.windows import Expanding, FixedWindows, TimeWindows
 
-__all__ = ["BUCKET", "HALO", "MAX_BUCKETS", "Bucket", "CountCells", "Reach", "Split"]
-__all__ += ["cell_of", "choose_buckets", "reach_of", "sorted_cuts", "split_series"]
-
 BUCKET, HALO = "rollstat_bucket", "rollstat_halo"
 ROWS_PER_BUCKET = 2_000_000  # the aim of `split="auto"`
 MAX_BUCKETS = 256  # Java compiles no method above 64 KB; the comparisons of `_choose` for 1,024 exceed that

@@ -42,9 +42,6 @@ from rollstat.streaming.table import OperatorRow
 from rollstat.streaming.window_spec import WindowSpec
 from rollstat.windows import Expanding
 
-__all__ = ["MAX_STATE_BYTES", "STATE_SCHEMA", "BucketStates", "CarriedState", "CarriedWalk"]
-__all__ += ["StartStates", "carrying", "counts_rows", "initial_state", "initial_states", "why_no_state"]
-
 # A state travels as one cell of a binary column. Arrow holds less than 2 GiB in such a column, Java doubles
 # its buffer to grow it, and both sides keep copies during the transfer.
 MAX_STATE_BYTES = 2**29

@@ -31,8 +31,6 @@ except ImportError as error:
         f"{pandas.__version__}; most versions of pyspark need pandas < 3 for it ({error})"
     ) from error
 
-__all__ = ["FrameAccessor", "Rolling", "SeriesAccessor"]
-
 _ROW = "rollstat_row"
 
 

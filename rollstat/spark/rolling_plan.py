@@ -29,8 +29,6 @@ from rollstat.spark.arrow_columns import Kind, kind_of
 from rollstat.spark.batch_walk import Plan
 from rollstat.windows import Expanding, Forward
 
-__all__ = ["ColumnLike", "ColumnReferences", "Request", "check_frame", "with_plain_names"]
-
 ColumnLike: TypeAlias = str | Column
 
 _PATH = re.compile(r"[.`]")

@@ -48,8 +48,6 @@ from rollstat.spark.expanding import STATE_SCHEMA, BucketStates, StartStates, ca
 from rollstat.spark.rolling_plan import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
 from rollstat.spark.start import known_warnings
 
-__all__ = ["HASH", "ORDER_BITS", "Route", "hash_of", "order_code", "rolling"]
-
 HASH, _STATE, _RESULTS = "rollstat_hash", "rollstat_state", "rollstat_results"
 ORDER_BITS = 32
 _HALF = 2 ** (ORDER_BITS - 1)

@@ -33,8 +33,6 @@ from rollstat.spark.rolling_plan import Request
 from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding
 
-__all__ = ["RollingTable", "parse_aggregates", "register"]
-
 _CALL = re.compile(r"(\w+)\s*\((.*?)\)\s*(?:as\s+(\(.*\)|`[^`]+`|\w+))?", re.IGNORECASE | re.DOTALL)
 _ARRAY = re.compile(r"array\s*\((.*)\)", re.IGNORECASE | re.DOTALL)
 _NAMED = re.compile(r"(\w+)\s*=>\s*(.*)", re.DOTALL)

@@ -19,8 +19,6 @@ from pyspark.sql import SparkSession
 
 import rollstat
 
-__all__ = ["ROCKS_DB", "STATE_STORE", "java_environment", "known_warnings", "session"]
-
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _LOCAL = {

@@ -31,9 +31,6 @@ from rollstat.spark.aggregates import parse_window
 from rollstat.spark.arrow_columns import changes, compare, sort_keys, to_arrow, to_masked
 from rollstat.spark.batch_walk import Plan, Walk
 
-__all__ = ["LATE", "NULL_TIME", "RETURNED", "Series", "check_restart", "definition_of", "read_message"]
-__all__ += ["width_in_microseconds", "write_message"]
-
 RETURNED, LATE, NULL_TIME = range(3)  # fates of a row
 _NAME = "spark.rolling_stream"  # of snapshots
 

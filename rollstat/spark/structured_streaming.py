@@ -47,8 +47,6 @@ from rollstat.spark.stream_series import (
 )
 from rollstat.windows import Expanding
 
-__all__ = ["Pack", "rolling_stream"]
-
 _MESSAGE, _FATE = "rollstat_message", "rollstat_fate"
 _WATERMARK = "spark.watermarkDelayMs"  # by this metadata Spark knows the event time column of a frame
 _MANY_OPERATORS = "spark.sql.streaming.statefulOperator.allowMultiple"

@@ -21,8 +21,6 @@ from rollstat.spark.aggregates import OF_STRINGS, Aggregate, Call, check_statist
 from rollstat.spark.arrow_columns import MaskedColumn, kind_of, to_arrow, to_masked
 from rollstat.spark.start import known_warnings
 
-__all__ = ["rolling_udf"]
-
 
 @known_warnings()
 def rolling_udf(

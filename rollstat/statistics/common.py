@@ -28,21 +28,6 @@ from rollstat.statistics.aggregate.computation import Combination
 from rollstat.statistics.aggregate.drivers import ALGORITHMS
 from rollstat.windows import Expanding, Forward
 
-__all__ = [
-    "COMBINED",
-    "NORMAL",
-    "call",
-    "check_decay",
-    "check_k",
-    "check_number",
-    "check_scale",
-    "check_share",
-    "combine",
-    "numbers",
-    "operators",
-    "statistic",
-]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OWN_KINDS = (np.ndarray, list, tuple, np.ma.MaskedArray)
@@ -321,7 +306,7 @@ def check_k(k: Any, most: int | None = None) -> int:
     """Return k as an int; raise if it is none, or not one of at most `most` order statistics."""
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
         raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); got {k!r}")
-    if k == 0 or (most is not None and most >= 1 and abs(k) > most):
+    if k == 0 or (most is not None and most >= 1 and abs(int(k)) > most):
         span = "1..m or -m..-1" if most is None else f"1..{most} or -{most}..-1"
         raise ValueError(f"k must lie in {span}; got {k}")
     return int(k)

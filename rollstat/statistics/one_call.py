@@ -26,8 +26,6 @@ from rollstat.results import convert
 from rollstat.statistics.aggregate.drivers import without_exponents
 from rollstat.statistics.sums.float_range import combine_within_range, may_leave_range
 
-__all__ = ["SHORT", "OverFloats", "extrema_in_one_call", "operator_in_one_call", "sorted_in_one_call"]
-
 # Distances of integers up to here, halves of them, and means of two halves, are exact in float64.
 _EXACT_DISTANCES = 2**50
 _FLOAT64 = np.dtype(np.float64)

@@ -25,8 +25,6 @@ from rollstat.registry import REGISTRY
 from rollstat.snapshots import SnapshotError, read, write
 from rollstat.streaming.window_spec import WindowSpec
 
-__all__ = ["CLASSES", "RollingStream", "State", "Stream", "Window", "restore", "unpickle"]
-
 CLASSES: dict[str, type["Stream"]] = {}
 """Every class of streams that is loaded, by its name."""
 

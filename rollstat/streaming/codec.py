@@ -20,8 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-__all__ = ["ArrayCodec", "Codec", "ObjectCodec"]
-
 _WHOLE = (int, np.integer)
 # NumPy counts timedelta64 among the signed integers, but it is not a number here.
 _NUMBERS = (int, np.signedinteger, np.unsignedinteger, np.floating, np.bool_)

@@ -12,8 +12,6 @@ from rollstat.streaming.greedy_window import GreedyWindow
 from rollstat.streaming.operator_window import OperatorWindow
 from rollstat.streaming.window_spec import WindowSpec
 
-__all__ = ["FixedAggregate", "GreedyAggregate", "OperatorStream", "SlidingAggregate", "TimeAggregate"]
-
 
 class OperatorStream(RollingStream, abstract=True):
     """A stream of an operator, which may take several series."""

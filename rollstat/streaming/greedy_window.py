@@ -20,8 +20,6 @@ from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_nam
 from rollstat.streaming.operator_states import NEVER, ArrayState
 from rollstat.streaming.window_spec import Times, WindowSpec
 
-__all__ = ["GreedyWindow", "NumberTree", "ObjectTree"]
-
 
 class _Tree(ArrayState):
     """Rows, the last window and the states of its nodes, in arrays.

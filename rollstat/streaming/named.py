@@ -23,8 +23,6 @@ from rollstat.streaming.operator_window import NamedOperatorWindow
 from rollstat.streaming.statistic_window import StatisticWindow
 from rollstat.streaming.table import NO_STREAM, TABLE, OperatorRow, StatisticRow, StreamRow
 
-__all__ = ["REASONS", "STREAMS"]
-
 _MODULE = "rollstat.streaming"
 _WINDOW = """{name} : int, float, str, timedelta, Expanding or None
     A number of rows; a width, which gives the window ``(t - width, t]`` and needs the time of each element in

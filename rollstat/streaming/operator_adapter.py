@@ -18,8 +18,6 @@ from rollstat.results import convert
 from rollstat.statistics.aggregate.drivers import prepare
 from rollstat.streaming.codec import ArrayCodec, Codec, ObjectCodec
 
-__all__ = ["OperatorAdapter", "operator_by_name", "operator_of_fields"]
-
 
 class OperatorAdapter:
     """An operator prepared for the elements of a stream.

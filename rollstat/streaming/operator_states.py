@@ -26,8 +26,6 @@ from rollstat.streaming.operator_adapter import OperatorAdapter
 from rollstat.streaming.window_spec import WindowSpec
 from rollstat.thresholds import STREAM_HALVED_WINDOWS
 
-__all__ = ["NEVER", "ArrayState", "NumberWindow", "ObjectWindow", "Written"]
-
 # As `min_periods` of a step: do not compute the result.
 NEVER = 2**62
 _MANY_ROWS = 2**62

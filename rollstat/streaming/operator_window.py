@@ -30,8 +30,6 @@ from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_nam
 from rollstat.streaming.operator_states import NEVER, NumberWindow, ObjectWindow, Written
 from rollstat.streaming.window_spec import Times, WindowSpec
 
-__all__ = ["NamedOperatorWindow", "OperatorWindow"]
-
 _ALGORITHMS = ("auto", "two_stacks", "daba")
 # Rows of an array that are added together, so that their scratch memory stays in the cache.
 _BLOCK = 2**15

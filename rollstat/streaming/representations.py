@@ -23,8 +23,6 @@ from rollstat.kernels.selection.weight_balanced_tree import BEFORE, RECORD
 from rollstat.kernels.steps import pack, views
 from rollstat.statistics.selection.row_by_row import partitioned
 
-__all__ = ["HeapWindow", "MonotonicWindow", "SortedWindow", "TreeWindow", "WedgeWindow", "WindowPair"]
-
 Rows = tuple[NDArray[Any], NDArray[np.bool_]]
 
 

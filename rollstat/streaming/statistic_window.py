@@ -28,8 +28,6 @@ from rollstat.streaming.base import State, Window
 from rollstat.streaming.codec import Codec
 from rollstat.streaming.window_spec import Times, WindowSpec
 
-__all__ = ["StatisticWindow"]
-
 
 class StatisticWindow(Window):
     """A window of a registered statistic over its rows.

@@ -24,8 +24,6 @@ from rollstat.options import check_flag, choice
 from rollstat.registry import REGISTRY
 from rollstat.statistics.common import check_decay, check_k, check_number, check_scale, check_share
 
-__all__ = ["NO_STREAM", "TABLE", "OperatorRow", "StatisticRow", "StreamRow"]
-
 
 def _one_of(name: str, choices: Iterable[str]) -> Callable[[Any], Any]:
     allowed = tuple(choices)

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from rollstat.options import parse_width, unmasked, whole_number
 from rollstat.windows import Expanding
 
-__all__ = ["Times", "WindowSpec"]
-
 _MOST_ROWS = 2**40
 _EARLIEST = -(2**63)
 _ROWS, _TIME, _NUMBER, _EXPANDING, _FREE = "rows", "time", "number", "expanding", "free"

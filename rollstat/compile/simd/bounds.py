@@ -25,8 +25,6 @@ from rollstat.compile.simd.codegen import (
     splat,
 )
 
-__all__ = ["LANES", "add_if_less", "are_consecutive", "count_below", "load_at", "rows_between"]
-
 LANES = 8
 _COUNTS = Vector(types.int64)
 _FLOATS = Vector(types.float64)

@@ -16,21 +16,6 @@ from numba.extending import models, register_model
 
 from rollstat.compile.lowering import lowered
 
-__all__ = [
-    "VECTOR_BYTES",
-    "Vector",
-    "all_lanes",
-    "any_lane",
-    "compare",
-    "elementwise",
-    "join_channels",
-    "load_lanes",
-    "pointers",
-    "splat",
-    "split_channels",
-    "store_lanes",
-]
-
 VECTOR_BYTES = 64
 
 

@@ -16,20 +16,6 @@ from numba.core import cgutils
 from rollstat.compile.lowering import lowered
 from rollstat.compile.simd.codegen import Vector, elementwise, join_channels, splat, split_channels
 
-__all__ = [
-    "LANES",
-    "clip",
-    "counts_from_changes",
-    "divide",
-    "divide_finite",
-    "nan_changes",
-    "nan_where_below",
-    "negative_to_zero",
-    "replace_unobserved",
-    "square_root",
-    "subtract_product",
-]
-
 LANES = 8
 
 _FLOATS = Vector(types.float64)

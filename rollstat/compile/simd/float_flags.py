@@ -20,8 +20,6 @@ from numba.core import cgutils
 
 from rollstat.compile.lowering import lowered
 
-__all__ = ["clear_flags", "range_left"]
-
 _WORD = ir.IntType(32)
 _LONG = ir.IntType(64)
 # The six flags of MXCSR, and those of overflow and underflow.

@@ -20,8 +20,6 @@ from numba import types
 from rollstat.compile.lowering import lowered
 from rollstat.compile.simd.codegen import all_lanes, compare, load_lanes, splat
 
-__all__ = ["all_outside", "append_active", "append_between", "nan_bits", "within_bits"]
-
 _LANE = ir.IntType(32)
 
 

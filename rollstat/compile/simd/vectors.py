@@ -41,34 +41,6 @@ from rollstat.compile.simd.codegen import (
     store_lanes,
 )
 
-__all__ = [
-    "VECTOR_BYTES",
-    "aligned_empty",
-    "broadcast",
-    "broadcast_lane",
-    "channels_of",
-    "contains_nan",
-    "count_in_bits",
-    "first_lane",
-    "lanes_in",
-    "lanes_of",
-    "load",
-    "load_2d",
-    "load_like",
-    "propagate_nan",
-    "replace_nan",
-    "shift_in_next",
-    "shift_in_previous",
-    "stack_channels",
-    "store",
-    "store_2d",
-    "store_bits",
-    "transpose_four",
-    "unaligned",
-    "zeros",
-    "zeros_like",
-]
-
 
 def lanes_in(dtype):
     """Return the number of elements of `dtype` in one vector; not for kernels."""

@@ -39,20 +39,6 @@ from rollstat.kernels.aggregate.ring_queue import (
 )
 from rollstat.kernels.aggregate.two_stacks import append_to_newer, combine_buffers
 
-__all__ = [
-    "check",
-    "create",
-    "flip_is_due",
-    "load_buffers",
-    "load_elements",
-    "pop",
-    "push_state",
-    "query",
-    "rows_until_flip",
-    "set_single",
-    "store_buffers",
-]
-
 LEFT, RIGHT, ACCUM, SPLIT = range(3, 7)
 HEADER = 7
 EXTRA = 2

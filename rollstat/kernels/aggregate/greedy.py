@@ -56,25 +56,6 @@ from rollstat.compile.jit import kernel
 from rollstat.kernels.aggregate.operator_calls import combine, emit, lift, lift_element, load, save
 from rollstat.kernels.rings import resized_ring, ring_size
 
-__all__ = [
-    "Online",
-    "Windows",
-    "append",
-    "append_row",
-    "check",
-    "check_online",
-    "create",
-    "create_online",
-    "evaluate",
-    "fold_windows",
-    "move",
-    "plan_move",
-    "plan_window",
-    "plan_windows",
-    "resize",
-    "resize_online",
-]
-
 LEFT, RIGHT, MASK, STEPS = range(4)
 HEADER = 4
 LEAF = -1

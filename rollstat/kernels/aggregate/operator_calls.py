@@ -31,22 +31,6 @@ from numba import types
 from rollstat.compile.jit import inner_function
 from rollstat.compile.lowering import jitable, overloaded
 
-__all__ = [
-    "combine",
-    "combine_states",
-    "define",
-    "emit",
-    "lift",
-    "lift_argument",
-    "lift_element",
-    "load",
-    "lower",
-    "method_call",
-    "overflowed",
-    "save",
-    "take",
-]
-
 
 def define(parameters, body, **names):
     """Return a function made from source: tuples of any length need an expression for each item."""

@@ -27,19 +27,6 @@ from rollstat.compile.lowering import jitable
 from rollstat.kernels.aggregate.operator_calls import combine, lift, load, save
 from rollstat.kernels.rings import resized_ring, ring_size
 
-__all__ = [
-    "END",
-    "FRONT",
-    "MASK",
-    "create_queue",
-    "fetch",
-    "lift_suffixes",
-    "lift_total",
-    "resize",
-    "store",
-    "well_formed",
-]
-
 FRONT, END, MASK = range(3)
 
 

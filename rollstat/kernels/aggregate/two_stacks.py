@@ -41,22 +41,6 @@ from rollstat.kernels.aggregate.ring_queue import (
     well_formed,
 )
 
-__all__ = [
-    "append_to_newer",
-    "check",
-    "combine_buffers",
-    "create",
-    "flip_is_due",
-    "load_buffers",
-    "load_elements",
-    "pop",
-    "push_state",
-    "query",
-    "rows_until_flip",
-    "set_single",
-    "store_buffers",
-]
-
 SPLIT = 3
 HEADER = 4
 EXTRA = 1

@@ -23,8 +23,6 @@ M. Werman, IEEE Transactions on Pattern Analysis and Machine Intelligence 15 (19
 from rollstat.compile.jit import kernel
 from rollstat.kernels.aggregate.operator_calls import combine, emit, lift, load, save
 
-__all__ = ["scan", "scan_fixed"]
-
 
 @kernel
 def _fill_suffixes(operator, values, first, pivot, suffix):

@@ -43,31 +43,6 @@ from rollstat.kernels.aggregate.ring_queue import (
     store,
 )
 
-__all__ = [
-    "FIRST",
-    "FOLDED",
-    "LEAST",
-    "MORE",
-    "NEXT",
-    "QUEUES",
-    "RESIZE",
-    "SPAN",
-    "Daba",
-    "Results",
-    "Rows",
-    "TwoStacks",
-    "advance",
-    "aggregate_windows",
-    "check",
-    "evaluate",
-    "fold",
-    "join",
-    "load_rows",
-    "method_of_algorithm",
-    "push",
-    "result",
-]
-
 # Slots at the end of `header` in a stream: the number of the next row, the rows of the window, the first row
 # that was not popped, observations beyond one for each state, and the observations that a result needs.
 NEXT, SPAN, FIRST, FOLDED, LEAST = range(-5, 0)

@@ -34,8 +34,6 @@ from rollstat.kernels.aggregate.ring_queue import MASK, fetch, store
 from rollstat.kernels.aggregate.window import method_of_algorithm
 from rollstat.kernels.time_bounds import edge_of, lies_before
 
-__all__ = ["Spans", "extend"]
-
 _load_buffers = method_of_algorithm("load_buffers", "operator, header, cells")
 _store_buffers = method_of_algorithm("store_buffers", "header, cells, front, split, end, total")
 _flip_is_due = method_of_algorithm("flip_is_due", "front, split, end")

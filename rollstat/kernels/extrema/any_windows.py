@@ -32,16 +32,6 @@ from rollstat.compile.jit import INDEX, kernel
 from rollstat.kernels.bounds import first_from
 from rollstat.kernels.simd.comparator import better, prefer, tie_rule, worst_of
 
-__all__ = [
-    "correct_positions",
-    "extremes_of_windows",
-    "growing",
-    "locate",
-    "move_origin",
-    "scan",
-    "write_distances",
-]
-
 
 @kernel
 def _scan_older(order, values, missing, first, border, best):

@@ -53,8 +53,6 @@ from rollstat.kernels.missing.nan_bitmap import record_nan_if
 from rollstat.kernels.simd.comparator import better, entry, prefer, store_result, tie_rule, worst_of
 from rollstat.kernels.simd.loops import copy
 
-__all__ = ["best_in", "rolling"]
-
 
 class Windows(NamedTuple):
     """Windows ``values[i:i + width]`` in blocks of `block` rows; the first begins at row `origin`."""

@@ -52,8 +52,6 @@ from rollstat.kernels.missing.nan_bitmap import empty_bitmap, record_nan_if
 from rollstat.kernels.simd.comparator import Arg, entry, prefer, store_result, worst_of
 from rollstat.kernels.simd.loops import copy, fill
 
-__all__ = ["WIDEST", "Scratch", "allocate", "copy_values", "rolling", "store_and_prefetch"]
-
 WIDEST = 256
 # Lengths of spans. They are typed, since Numba would compile a kernel once more for a literal.
 _ONE, _TWO, _FOUR, _EIGHT, _SIXTEEN, _THIRTY_TWO, _SIXTY_FOUR = map(np.int64, (1, 2, 4, 8, 16, 32, 64))

@@ -27,8 +27,6 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 
-__all__ = ["COMPARISONS", "check", "create", "load", "push", "value_at", "views"]
-
 NEXT, FIRST, BEGIN, END, OBSERVED, WINDOW, MIN_PERIODS, COMPARISONS = range(8)
 HEADER = 8
 # Rows that are tested together.

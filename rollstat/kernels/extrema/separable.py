@@ -23,8 +23,6 @@ from rollstat.compile.simd.vectors import lanes_of, load, store
 from rollstat.kernels.extrema import blockwise, doubling
 from rollstat.kernels.simd.comparator import prefer, worst_of
 
-__all__ = ["scan_lines", "scan_rows"]
-
 
 @kernel
 def _fold(order, values, first, older, newer):

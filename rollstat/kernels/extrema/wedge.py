@@ -33,22 +33,6 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 
-__all__ = [
-    "ADAPTIVE",
-    "COMPARISONS",
-    "OBSERVED",
-    "check",
-    "create",
-    "fill",
-    "load",
-    "maximum",
-    "maximum_position",
-    "minimum",
-    "minimum_position",
-    "pop",
-    "push",
-]
-
 NEXT = 0  # position of the next row
 OLDEST = 1  # position of the oldest row of the window
 WINDOW = 2  # rows of the window, 0 where the caller pops

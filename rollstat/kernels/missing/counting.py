@@ -32,25 +32,6 @@ from rollstat.compile.lowering import prefetch
 from rollstat.compile.simd.float64x8_math import LANES, counts_from_changes, nan_changes
 from rollstat.compile.simd.vectors import load, stack_channels, store
 
-__all__ = [
-    "ALL",
-    "ANY",
-    "COUNT",
-    "NEWEST",
-    "OLDEST",
-    "count_fixed",
-    "count_observed",
-    "count_series",
-    "count_vectors",
-    "ends_of_windows",
-    "has_nan",
-    "is_observed",
-    "mark_nan",
-    "observations_between",
-    "observed_prefix",
-    "subtract_mean_row",
-]
-
 # Values in one pass of a loop without branches, which compiles to vector code.
 _BLOCK = 4096
 

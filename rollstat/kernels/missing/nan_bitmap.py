@@ -19,8 +19,6 @@ from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.lowering import count_ones, count_trailing_zeros
 from rollstat.compile.simd.masks import nan_bits
 
-__all__ = ["empty_bitmap", "mark_insufficient", "record_nan", "record_nan_if"]
-
 _ONE = np.uint64(1)
 _BYTE = np.uint64(255)
 

@@ -16,8 +16,6 @@ observations before it. Cost: O(1) amortised per row.
 from rollstat.compile.jit import kernel
 from rollstat.kernels.missing.counting import has_nan
 
-__all__ = ["copy_until_nan", "fill", "keep_observed", "observed_bounds"]
-
 
 @kernel
 def observed_bounds(missing, bound, observed):

@@ -33,19 +33,6 @@ from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import overloaded
 from rollstat.kernels.numbers import half_integer
 
-__all__ = [
-    "BATCH",
-    "centers",
-    "deviation",
-    "distances_of_columns",
-    "float_deviations",
-    "integer_deviations",
-    "integer_distances",
-    "middle",
-    "near_distance",
-]
-
-
 BATCH = 512  # columns that are computed together: one row of them stays in the nearest cache
 
 

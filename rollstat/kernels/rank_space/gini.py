@@ -36,16 +36,6 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 
-__all__ = [
-    "SCALE",
-    "Scratch",
-    "check",
-    "create",
-    "mean_differences",
-    "mean_of_sorted",
-]
-
-
 # The distances of all pairs of values times this, and their sums, stay in the range of float64.
 SCALE = 2.0**-128
 

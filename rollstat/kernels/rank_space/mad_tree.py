@@ -48,8 +48,6 @@ from rollstat.kernels.selection.rank_set import (
     select,
 )
 
-__all__ = ["LINEAR_STEPS", "Scratch", "create", "find_distances"]
-
 # Steps that a search takes from the last answer before it bisects.
 LINEAR_STEPS = 8
 

@@ -38,15 +38,6 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 
-__all__ = [
-    "add_to_count",
-    "check",
-    "count_distinct",
-    "create",
-    "find_modes",
-    "leftmost_maximum",
-]
-
 
 def create(ranks):
     """Return an empty tree for ranks below `ranks`."""

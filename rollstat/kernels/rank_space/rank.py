@@ -27,20 +27,6 @@ import numpy as np
 from rollstat.compile.jit import kernel
 from rollstat.kernels.selection.rank_set import add, count_below, remove
 
-__all__ = [
-    "AVERAGE",
-    "BATCH",
-    "DENSE",
-    "FIRST",
-    "MAX",
-    "METHODS",
-    "MIN",
-    "compare_newest",
-    "count_newest",
-    "finish",
-    "place_of",
-]
-
 AVERAGE, MIN, MAX, FIRST, DENSE = 0, 1, 2, 3, 4
 METHODS = {"average": AVERAGE, "min": MIN, "max": MAX, "first": FIRST, "dense": DENSE}
 

@@ -19,20 +19,6 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 
-__all__ = [
-    "COUNT",
-    "DISTINCT",
-    "OLDEST",
-    "PUSHED",
-    "ROWS",
-    "below",
-    "check",
-    "create",
-    "pop",
-    "push",
-    "rank",
-]
-
 OLDEST, ROWS, COUNT, PUSHED, DISTINCT = range(5)
 
 

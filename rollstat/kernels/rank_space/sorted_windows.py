@@ -32,28 +32,6 @@ from rollstat.kernels.rank_space.rank import place_of
 from rollstat.kernels.rank_space.trimmed_mean import mean_of_sorted_kept
 from rollstat.kernels.selection.quantiles import quantile_point
 
-__all__ = [
-    "Deviation",
-    "Distances",
-    "Distinct",
-    "Kth",
-    "MeanDifference",
-    "Mode",
-    "Outlier",
-    "Position",
-    "QuantileOf",
-    "RankOf",
-    "SpreadOf",
-    "TrimmedMean",
-    "advance",
-    "check",
-    "insert",
-    "mode_of_sorted",
-    "remove",
-    "replace",
-    "sorted_windows",
-]
-
 
 class Kth(NamedTuple):
     """The k-th smallest observation, or the -k-th largest, and the next one in order.

@@ -62,19 +62,6 @@ from rollstat.kernels.selection.rank_set import (
 )
 from rollstat.kernels.simd.loops import copy
 
-__all__ = [
-    "Scratch",
-    "assign",
-    "check_sums",
-    "create",
-    "create_sums",
-    "mean_of_kept",
-    "mean_of_sorted_kept",
-    "sum_in_four",
-    "sums_of_columns",
-    "trimmed_means",
-]
-
 
 class Scratch(NamedTuple):
     """State of :func:`trimmed_means`, see the module."""

@@ -49,23 +49,6 @@ from rollstat.compile.simd.vectors import broadcast, lanes_of, store
 from rollstat.kernels.selection.radix_sort import bits_for, row_mask, sort_records
 from rollstat.thresholds import ACTIVE_PROBED_ROWS, ACTIVE_SHARE
 
-__all__ = [
-    "BELOW",
-    "FIRST",
-    "GUARDS",
-    "BandIndex",
-    "above_band_code",
-    "active_rows_are_few",
-    "allocate_index",
-    "classify",
-    "fill_forward",
-    "gather_active_rows",
-    "place",
-    "rank_band",
-    "words_for",
-]
-
-
 GUARDS = 64
 BELOW = 1024
 FIRST = BELOW + GUARDS

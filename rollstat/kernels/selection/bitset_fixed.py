@@ -32,8 +32,6 @@ from rollstat.compile.lowering import count_leading_zeros, count_ones, count_tra
 from rollstat.kernels.selection.band_codes import BELOW, FIRST, GUARDS, words_for
 from rollstat.kernels.selection.slide_predictable import is_predictable, slide_predictable
 
-__all__ = ["begin", "slide_fixed"]
-
 # The range of the answers is updated every 16 rows: where the row and this mask have no common bit.
 _BETWEEN_NOTES = 15
 

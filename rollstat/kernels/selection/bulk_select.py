@@ -53,19 +53,6 @@ from rollstat.kernels.selection.radix_sort import (
     value_range,
 )
 
-__all__ = [
-    "RECENT",
-    "Band",
-    "Sample",
-    "Scratch",
-    "allocate",
-    "allocate_band",
-    "allocate_sample",
-    "band_from_answers",
-    "band_from_sample",
-    "select_fixed",
-]
-
 # Most blocks that are ranked without a band after bands have failed.
 _LONGEST_PAUSE = 64
 # The first block with a band from a sample has the rows of a window divided by this.

@@ -15,19 +15,6 @@ import numpy as np
 from rollstat.compile.jit import kernel
 from rollstat.kernels.numbers import half_integer
 
-__all__ = [
-    "INTERPOLATIONS",
-    "interpolate",
-    "interpolate_constant",
-    "interpolate_large",
-    "interpolate_whole",
-    "picks_upper",
-    "point_between",
-    "quantile_point",
-    "wanted_ranks",
-    "whole_spread",
-]
-
 INTERPOLATIONS = {"linear": 0, "lower": 1, "higher": 2, "nearest": 3, "midpoint": 4}
 LINEAR, MIDPOINT = INTERPOLATIONS["linear"], INTERPOLATIONS["midpoint"]
 

@@ -40,22 +40,6 @@ from rollstat.compile.simd.vectors import first_lane, lanes_of, load, shift_in_p
 from rollstat.kernels.simd.comparator import Greatest, Least, prefer
 from rollstat.kernels.simd.loops import copy
 
-__all__ = [
-    "SortScratch",
-    "allocate_sort",
-    "bits_for",
-    "direction",
-    "insertion_sort",
-    "keys_of_floats",
-    "keys_of_integers",
-    "number",
-    "number_tied",
-    "row_mask",
-    "rows_of",
-    "sort_records",
-    "value_range",
-]
-
 # Most digits, and most bits of a digit: the counts of all digits fit in the first-level cache.
 _DIGITS = 4
 _LARGEST_DIGIT_BITS = 11

@@ -52,27 +52,6 @@ import numpy as np
 from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import count_leading_zeros, count_ones, count_trailing_zeros
 
-__all__ = [
-    "BELOW",
-    "RANK",
-    "RankSet",
-    "add",
-    "add_observation",
-    "at_or_after",
-    "before",
-    "check",
-    "count_below",
-    "create",
-    "cursor_add",
-    "cursor_remove",
-    "remove",
-    "remove_observation",
-    "seek",
-    "select",
-    "slide_any",
-]
-
-
 RANK, BELOW = 0, 1
 
 _ONE = np.uint64(1)

@@ -67,23 +67,6 @@ from rollstat.compile.simd.vectors import lanes_of, transpose_four
 from rollstat.kernels.selection.quantiles import interpolate_constant, point_between
 from rollstat.kernels.simd.loops import exchange, lower_of, upper_of
 
-__all__ = [
-    "AT_RANK",
-    "EXCHANGE",
-    "LINEAR",
-    "MAXIMUM",
-    "MIDPOINT",
-    "MINIMUM",
-    "LaneScratch",
-    "Network",
-    "pick",
-    "place_sentinels",
-    "point_of_five",
-    "rank_in_all",
-    "run_network",
-]
-
-
 # Operations of a network.
 EXCHANGE, MINIMUM, MAXIMUM = range(3)
 

@@ -34,8 +34,6 @@ from rollstat.compile.simd.masks import all_outside, within_bits
 from rollstat.kernels.selection.band_codes import FIRST
 from rollstat.thresholds import PREDICTABLE_PROBED_ROWS, PREDICTABLE_SHARE
 
-__all__ = ["is_predictable", "slide_predictable"]
-
 # Rows that one comparison of vectors examines.
 _LANES = 16
 # Codes whose bits `seen` holds.

@@ -57,26 +57,6 @@ from rollstat.kernels.selection.weight_balanced_tree import (
     remove,
 )
 
-__all__ = [
-    "COUNT",
-    "ORIGIN",
-    "POSITION",
-    "PUSHED",
-    "STEPS",
-    "advance",
-    "allocate",
-    "create",
-    "create_for_quantile",
-    "extend",
-    "find",
-    "find_rank_three_trees",
-    "load",
-    "neighbours",
-    "push",
-    "push_quantile",
-    "select",
-]
-
 # Fields of the header. POSITION is the row of the latest answer, or -1; rows count from the first row pushed,
 # which is row ORIGIN.
 PUSHED, COUNT, POSITION, ROWS, CAPACITY, RANK, FLIPPED, REVERSE, MINIMUM, ORIGIN = range(10)

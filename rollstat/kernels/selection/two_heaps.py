@@ -44,29 +44,6 @@ import numpy as np
 from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.lowering import prefetch
 
-__all__ = [
-    "CAPACITY",
-    "COUNT",
-    "HIGH",
-    "LOW",
-    "NEWEST",
-    "POSITION",
-    "PUSHED",
-    "ROWS",
-    "TIES",
-    "allocate",
-    "comes_above",
-    "create",
-    "extend",
-    "is_older",
-    "load",
-    "pop",
-    "push",
-    "select",
-    "target",
-    "upper",
-]
-
 # Fields of the header. POSITION is the row of the latest answer, counted from the first row pushed, or -1.
 CAPACITY, TARGET, TIES, NEWEST, LOW, HIGH, PUSHED, COUNT, POSITION, ROWS = range(10)
 OLDEST, WIDTH, RULE, RANK, MINIMUM, FIELDS = range(10, 16)

@@ -34,24 +34,6 @@ import numpy as np
 
 from rollstat.compile.jit import INDEX, kernel
 
-__all__ = [
-    "BEFORE",
-    "LEFT",
-    "NOTE",
-    "RECORD",
-    "RIGHT",
-    "WORK",
-    "add",
-    "admit",
-    "comes_after",
-    "empty",
-    "find_rank",
-    "largest",
-    "remove",
-    "remove_largest",
-    "size",
-]
-
 LEFT, RIGHT, BEFORE, NOTE, RECORD = 0, 1, 2, 3, 4
 
 # The counter, and two entries for each level of a tree of 2**62 nodes.

@@ -28,21 +28,6 @@ from rollstat.compile.lowering import constant, dispatched, lowered
 from rollstat.compile.simd.codegen import Vector, compare, join_channels, split_channels
 from rollstat.compile.simd.vectors import channels_of, count_in_bits, stack_channels, store, store_bits
 
-__all__ = [
-    "Arg",
-    "Greatest",
-    "Least",
-    "Newest",
-    "Oldest",
-    "better",
-    "entry",
-    "prefer",
-    "store_result",
-    "tie_rule",
-    "worst",
-    "worst_of",
-]
-
 
 class Least(NamedTuple):
     """The order in which the smaller value wins."""

@@ -22,14 +22,6 @@ from rollstat.compile.jit import kernel
 from rollstat.compile.simd.vectors import lanes_of, load, store
 from rollstat.kernels.simd.comparator import Greatest, Least, prefer
 
-__all__ = [
-    "copy",
-    "exchange",
-    "fill",
-    "lower_of",
-    "upper_of",
-]
-
 
 @kernel
 def fill(value, out):

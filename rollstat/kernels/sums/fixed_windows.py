@@ -79,8 +79,6 @@ from rollstat.kernels.sums.short_windows import (
     write_windows,
 )
 
-__all__ = ["GROUP", "recompute_unshifted", "sum_fixed_windows"]
-
 # Vectors by which a prefetch runs ahead: hardware prefetching stops at the end of a page.
 _AHEAD = 32
 _LANE_NUMBERS = np.arange(8.0)

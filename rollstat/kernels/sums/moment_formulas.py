@@ -34,8 +34,6 @@ from rollstat.compile.simd.float64x8_math import (
 )
 from rollstat.compile.simd.vectors import broadcast, channels_of, replace_nan, stack_channels
 
-__all__ = ["channel_count", "degree_of", "finish", "is_shifted", "lift", "series_of", "traits"]
-
 
 @kernel(forceinline=True)
 def _lift_sum(summand, x, y, shift_x, shift_y):

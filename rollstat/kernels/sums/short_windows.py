@@ -38,28 +38,6 @@ from rollstat.compile.simd.vectors import (
 from rollstat.kernels.missing.counting import count_vectors, observations_between
 from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, series_of, traits
 
-__all__ = [
-    "BLOCK",
-    "GAVE_UP",
-    "GROUP",
-    "RANGE_LEFT",
-    "Job",
-    "Scratch",
-    "copy_padded",
-    "copy_spare",
-    "count_first",
-    "count_next",
-    "lift_at",
-    "lift_observed",
-    "outcome_of",
-    "scratch_of",
-    "scratch_sizes",
-    "shortest_of_blocks",
-    "sum_short_windows",
-    "summand_type",
-    "write_windows",
-]
-
 # Vectors whose leaves stay in the fastest cache between two passes.
 BLOCK = 128
 # Vectors of a group of `fixed_windows`, which are added one by one: larger groups are less accurate, smaller

@@ -48,8 +48,6 @@ from rollstat.compile.simd.vectors import (
 from rollstat.kernels.bounds import first_from
 from rollstat.kernels.sums.moment_formulas import finish, lift
 
-__all__ = ["Scratch", "allocate", "sum_variable_windows", "sum_windows"]
-
 
 class Scratch(NamedTuple):
     """Working memory.

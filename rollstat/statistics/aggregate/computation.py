@@ -14,8 +14,6 @@ from rollstat.statistics.aggregate import drivers
 from rollstat.statistics.one_call import operator_in_one_call
 from rollstat.windows import Windows
 
-__all__ = ["Combination"]
-
 _KINDS = {"f": "float", "i": "integer", "u": "integer", "b": "truth"}
 
 

@@ -20,8 +20,6 @@ from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_resul
 from rollstat.operators.layout import Layout, computing_dtype, describe
 from rollstat.statistics.sums.float_range import combine_within_range, warn_of_range
 
-__all__ = ["ALGORITHMS", "AggregateOverflow", "aggregate", "block_rows", "prepare", "without_exponents"]
-
 ALGORITHMS = {
     "operator_scan": "any windows; the quickest",
     "greedy": "any windows; the fewest combinations",

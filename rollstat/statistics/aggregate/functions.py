@@ -18,8 +18,6 @@ from rollstat.statistics.aggregate.objects import aggregate_objects
 from rollstat.statistics.common import combine, operators, statistic
 from rollstat.windows import Windows
 
-__all__ = ["rolling_aggregate"]
-
 _OBJECT = np.dtype(object)
 
 

@@ -15,8 +15,6 @@ from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.missing.observations import observed_bounds
 from rollstat.operators.interface import NOTHING, empty_result
 
-__all__ = ["ObjectCells", "aggregate_objects"]
-
 # Least number of combinations that are planned at a time.
 _PLAN_LENGTH = 1 << 14
 

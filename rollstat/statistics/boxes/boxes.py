@@ -34,8 +34,6 @@ from rollstat.results import check_out, convert
 from rollstat.statistics.boxes.separable import box_extremum, extended_rows
 from rollstat.statistics.extrema.computation import ExtremaOf
 
-__all__ = ["Box", "box_call", "box_extrema"]
-
 _EXTENSIONS = ("reflect", "nearest", "mirror", "wrap", "constant")
 _FOR_ONE_AXIS = ("closed", "step", "times", "segments", "threads", "algorithm")
 

@@ -26,8 +26,6 @@ from rollstat.statistics.boxes.boxes import Box, box_call
 from rollstat.statistics.boxes.separable import extended_rows
 from rollstat.statistics.selection.computation import Kth, OrderStatistics, Quantile
 
-__all__ = ["box_order_statistics"]
-
 # Values that are laid end to end at a time.
 _VALUES_AT_ONCE = 1 << 21
 

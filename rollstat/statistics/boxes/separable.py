@@ -12,8 +12,6 @@ from rollstat.kernels.extrema.separable import scan_lines, scan_rows
 from rollstat.kernels.simd.comparator import Greatest, Least
 from rollstat.statistics.extrema.drivers import kernel_for_rows
 
-__all__ = ["box_extremum", "extended_rows"]
-
 # Bytes of scratch memory for the columns scanned at once, to stay in the second-level cache.
 _SCRATCH_BYTES = 1 << 18
 

@@ -13,8 +13,6 @@ from rollstat.statistics.extrema import drivers
 from rollstat.statistics.one_call import extrema_in_one_call
 from rollstat.windows import Windows
 
-__all__ = ["ALGORITHMS", "ExtremaOf", "write_distance"]
-
 ALGORITHMS = {
     "doubling": "a fixed number of rows, step 1",
     "block_scan": "every window and dtype",

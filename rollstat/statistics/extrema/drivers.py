@@ -23,19 +23,6 @@ from rollstat.kernels.simd.comparator import Arg, Greatest, Least, Newest, Oldes
 from rollstat.plan import Choice
 from rollstat.thresholds import BLOCKWISE, BLOCKWISE_POSITIONS, FEW_EXTREMA_ROWS
 
-__all__ = [
-    "ALGORITHMS",
-    "FIELDS",
-    "Extrema",
-    "automatic",
-    "block_rows",
-    "block_scan",
-    "choose",
-    "doubling",
-    "kernel_for_rows",
-    "wedge",
-]
-
 _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
 

@@ -12,17 +12,6 @@ from rollstat.statistics.boxes.boxes import box_extrema
 from rollstat.statistics.common import call, statistic
 from rollstat.statistics.extrema.computation import ALGORITHMS, ExtremaOf
 
-__all__ = [
-    "lower_upper_envelope",
-    "rolling_argmax",
-    "rolling_argmin",
-    "rolling_argminmax",
-    "rolling_max",
-    "rolling_min",
-    "rolling_minmax",
-    "rolling_ptp",
-]
-
 _EXTREMA: dict[str, Any] = {
     "family": "extrema",
     "algorithms": ALGORITHMS,

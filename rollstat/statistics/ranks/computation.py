@@ -19,15 +19,6 @@ from rollstat.statistics.ranks.rank_space import RankComputation, ranked_blocks,
 from rollstat.statistics.selection.ranking import measurable
 from rollstat.windows import OffsetWindows, Windows
 
-__all__ = [
-    "MEAN_DIFFERENCE_ALGORITHMS",
-    "RANK_ALGORITHMS",
-    "Distinct",
-    "MeanDifference",
-    "Mode",
-    "RankOfNewest",
-]
-
 MEAN_DIFFERENCE_ALGORITHMS = {
     "sorted_window": "every window and dtype, in O(m)",
     "rank_set": "every window and dtype",

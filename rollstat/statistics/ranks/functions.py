@@ -35,18 +35,6 @@ from rollstat.thresholds import (
     SORTED_WINDOW_OF_TRIMMED_MEANS,
 )
 
-__all__ = [
-    "hampel_filter",
-    "rolling_gini",
-    "rolling_iqr",
-    "rolling_mad",
-    "rolling_mode",
-    "rolling_nunique",
-    "rolling_rank",
-    "rolling_trimmed_mean",
-    "rolling_winsorized_mean",
-]
-
 _REDUCTION = "Raykov (2023), An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023, section 4"
 _DEVIATION: dict[str, Any] = {
     "family": "robust",

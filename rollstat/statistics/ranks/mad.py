@@ -27,8 +27,6 @@ from rollstat.statistics.ranks.rank_space import (
 from rollstat.statistics.selection.ranking import SIGN_BIT, measurable
 from rollstat.windows import Windows
 
-__all__ = ["DEVIATION_ALGORITHMS", "Deviation", "Hampel", "scaled_deviation"]
-
 DEVIATION_ALGORITHMS = {
     "network": f"a fixed number of rows up to {thresholds.SORTED_BY_NETWORK}, step 1",
     "sorted_window": "every window and dtype, in O(m)",

@@ -21,8 +21,6 @@ from rollstat.statistics.selection.rank_bits import split_rows
 from rollstat.statistics.selection.ranking import tied_ranks, write_sorted
 from rollstat.windows import Windows
 
-__all__ = ["RANK_SET", "RankComputation", "ranked_blocks", "read_sorted", "sorted_columns"]
-
 RANK_SET = {"rank_set": "every window and dtype"}
 
 _RANKED_ROWS = 8192

@@ -22,8 +22,6 @@ from rollstat.statistics.ranks.rank_space import (
 )
 from rollstat.windows import Windows
 
-__all__ = ["TRIMMED_ALGORITHMS", "TrimmedMean"]
-
 TRIMMED_ALGORITHMS = {
     "network": f"a fixed number of rows up to {thresholds.SORTED_BY_NETWORK}, step 1",
     "sorted_window": "every window and dtype, in O(m)",

@@ -28,8 +28,6 @@ from rollstat.statistics.selection import rank_bits, row_by_row, small_window
 from rollstat.statistics.selection.ranking import write_sorted
 from rollstat.windows import Windows
 
-__all__ = ["ALGORITHMS", "Kth", "OrderStatistics", "Quantile", "Spread"]
-
 ALGORITHMS = {
     "rank_bits": "every window and dtype",
     "small_window": "a fixed number of rows up to 512, step 1, values only",

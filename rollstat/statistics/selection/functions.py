@@ -14,8 +14,6 @@ from rollstat.statistics.boxes.selection import box_order_statistics
 from rollstat.statistics.common import call, check_k, statistic
 from rollstat.statistics.selection.computation import ALGORITHMS, Kth, OrderStatistics, Quantile
 
-__all__ = ["rolling_argkth", "rolling_kth", "rolling_median", "rolling_quantile"]
-
 _POSITIONS = {name: served for name, served in ALGORITHMS.items() if name != "small_window"}
 _SELECTION: dict[str, Any] = {
     "family": "selection",

@@ -31,8 +31,6 @@ import numpy as np
 
 from rollstat.kernels.selection.selection_network import EXCHANGE, MAXIMUM, MINIMUM, Network
 
-__all__ = ["selection_network"]
-
 _SHIFT = 32  # a reference is ``shift << 32 | value``
 _VALUE = (1 << _SHIFT) - 1
 _Pair = tuple[int, int]

@@ -13,8 +13,6 @@ from rollstat.kernels.selection import bulk_select
 from rollstat.kernels.selection.rank_set import create, slide_any
 from rollstat.statistics.selection.ranking import ranks, unsigned_keys, write_point, write_values
 
-__all__ = ["block_rows", "select", "select_points", "split_rows"]
-
 # Most rows whose ranking memory a thread keeps for the next block.
 _MOST_ROWS_KEPT = 1 << 19
 _NOTHING = np.empty((0, 0), np.int64)

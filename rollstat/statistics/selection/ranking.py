@@ -25,18 +25,6 @@ from rollstat.kernels.selection.radix_sort import (
     value_range,
 )
 
-__all__ = [
-    "SIGN_BIT",
-    "measurable",
-    "order",
-    "ranks",
-    "tied_ranks",
-    "unsigned_keys",
-    "write_point",
-    "write_sorted",
-    "write_values",
-]
-
 _FLOAT64, _UINT64 = np.dtype(np.float64), np.dtype(np.uint64)
 SIGN_BIT = np.uint64(1 << 63)
 

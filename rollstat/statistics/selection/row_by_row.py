@@ -18,8 +18,6 @@ from rollstat.kernels.rank_space.sorted_windows import Kth, Position, sorted_win
 from rollstat.kernels.selection import three_trees as trees
 from rollstat.kernels.selection import two_heaps as heaps
 
-__all__ = ["block_rows", "partitioned", "sorted_window", "three_trees", "two_heaps"]
-
 _NO_ROWS = np.empty(0, np.int64)
 
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds
 from rollstat.blocks import Block, Kept, Point, Selection, read_only
-from rollstat.compile.simd.vectors import VECTOR_BYTES, aligned_empty
+from rollstat.compile.simd.codegen import VECTOR_BYTES
+from rollstat.compile.simd.vectors import aligned_empty
 from rollstat.kernels.selection.selection_network import (
     AT_RANK,
     LINEAR,
@@ -27,16 +28,6 @@ from rollstat.kernels.selection.selection_network import (
     run_network,
 )
 from rollstat.statistics.selection.networks import selection_network
-
-__all__ = [
-    "LARGEST_WIDTH",
-    "block_rows",
-    "run",
-    "select",
-    "select_points",
-    "select_points_of_five",
-    "widest",
-]
 
 LARGEST_WIDTH = 512
 """Widest window served: comparisons grow with log^2 m, the time to build a network with m log^2 m."""

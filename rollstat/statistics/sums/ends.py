@@ -29,8 +29,6 @@ from rollstat.statistics.one_call import SHORT, OverFloats
 from rollstat.statistics.sums.window_sums import block_rows
 from rollstat.windows import Windows
 
-__all__ = ["ALL", "ANY", "COUNT", "NEWEST", "OLDEST", "Ends", "write_ends"]
-
 _ENDS = Outcome(algorithm="window_ends")
 
 

@@ -15,8 +15,6 @@ from rollstat.dtypes import warn_of_precision
 from rollstat.kernels.numbers import magnitudes
 from rollstat.kernels.sums.moment_formulas import degree_of
 
-__all__ = ["MODERATE", "combine_within_range", "is_moderate", "may_leave_range", "warn_of_range"]
-
 # Exponent to which fourth powers of differences, and sums of them, stay in the range of float64.
 MODERATE = 200
 # Exponents between which the documented bounds of operators hold.

@@ -4,35 +4,12 @@ from typing import Any, Unpack
 
 from numpy.typing import ArrayLike, NDArray
 
+from rollstat.kernels.missing.counting import ALL, ANY, COUNT, NEWEST, OLDEST
 from rollstat.options import CommonOptions, Window, whole_number
 from rollstat.statistics.aggregate.drivers import ALGORITHMS
 from rollstat.statistics.common import COMBINED, call, check_decay, combine, numbers, operators, statistic
-from rollstat.statistics.sums.ends import ALL, ANY, COUNT, NEWEST, OLDEST, Ends
+from rollstat.statistics.sums.ends import Ends
 from rollstat.statistics.sums.window_sums import Sums
-
-__all__ = [
-    "rolling_all",
-    "rolling_any",
-    "rolling_beta",
-    "rolling_corr",
-    "rolling_count",
-    "rolling_cov",
-    "rolling_decayed_mean",
-    "rolling_decayed_sum",
-    "rolling_first",
-    "rolling_kurt",
-    "rolling_last",
-    "rolling_linear_fit",
-    "rolling_logsumexp",
-    "rolling_mean",
-    "rolling_prod",
-    "rolling_sem",
-    "rolling_skew",
-    "rolling_std",
-    "rolling_sum",
-    "rolling_var",
-    "rolling_weighted_mean",
-]
 
 _SUM: dict[str, Any] = {
     "family": "sum",

@@ -62,8 +62,6 @@ from rollstat.statistics.one_call import SHORT, OverFloats
 from rollstat.statistics.sums.float_range import MODERATE, is_moderate
 from rollstat.windows import Windows
 
-__all__ = ["Sums", "block_rows", "choose", "evaluate", "grid", "observations", "write_sums"]
-
 operators: Any = built_in  # type checkers take class attributes of the operators for fields
 
 # Minimum rows per block, with several threads and with one.
