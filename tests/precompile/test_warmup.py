@@ -1,6 +1,5 @@
 """Compiling in advance: arguments, effects on the process, the command line, and the report of versions."""
 
-import subprocess
 import sys
 import threading
 import warnings
@@ -13,9 +12,6 @@ from numba import config
 import rollstat
 from rollstat.__main__ import main
 from rollstat.compile.cache import compiled_kernels
-from rollstat.precompile import usual_calls
-from rollstat.registry import REGISTRY
-from rollstat.streaming import STREAMS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -59,21 +55,6 @@ def test_bad_arguments(arguments, error, message):
         rollstat.warmup(**arguments)
 
 
-@pytest.mark.parametrize("name", REGISTRY)
-@pytest.mark.parametrize("dtype", ["float64", "M8[ns]"])
-def test_calls_are_derived_for_every_statistic(name, dtype):
-    calls = list(usual_calls.usual_calls(name, np.dtype(dtype)))
-    assert bool(calls) == (np.dtype(dtype).kind in REGISTRY[name].kinds)
-    streams = sum(call.func is usual_calls._use_stream for call in calls if hasattr(call, "func"))
-    assert bool(streams) == (bool(calls) and (name in STREAMS or name == "aggregate"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "dtype"), [("nunique", "bool"), ("nunique", "M8[ns]")])
-def test_other_dtypes(name, dtype):
-    assert len(rollstat.warmup(name, dtype, progress=False).dtypes) == 1
-
-
 def test_the_command_shows_progress_and_names_bad_arguments(capsys):
     assert main(["warmup", "count", "--dtype", "float64"]) == 0
     shown = capsys.readouterr()
@@ -88,26 +69,6 @@ def test_lines_are_shown_without_tqdm(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     rollstat.warmup("count", "float64")
     assert capsys.readouterr().err.startswith("[1/1] count float64: ")
-
-
-def test_the_report_of_versions(capsys):
-    rollstat.show_versions()
-    shown = capsys.readouterr().out
-    for part in (
-        "rollstat",
-        "numba",
-        "pandas",
-        "java",
-        "cpu levels",
-        "cache folder",
-        "in this process",
-        "threads",
-    ):
-        assert f"\n{part} " in f"\n{shown}"
-    done = subprocess.run(
-        [sys.executable, "-m", "rollstat", "info"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert "in this process" in done.stdout
 
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")

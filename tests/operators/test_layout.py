@@ -1,0 +1,105 @@
+"""Dtypes of states and results, with and without compiling."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numba import config, njit
+
+from rollstat import operators as ops
+from rollstat.operators import layout
+from rollstat.operators.interface import for_dtype
+from tests.operators.builtin import BUILTIN, FLOATS, columns
+
+needs_compiled_code = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="Python has other rules")
+
+
+def name(value):
+    return repr(value) if hasattr(value, "_fields") else ""
+
+
+ROWS = (np.array(FLOATS), np.arange(len(FLOATS)))
+
+
+COLUMNS = [(operator, columns(operator, samples)) for operator, samples, _ in BUILTIN]
+
+
+COLUMNS += [(ops.ArgMinimum(), ROWS), (ops.ArgMaximum(), ROWS), (ops.MatrixProduct(), np.ones((4, 2, 2)))]
+
+
+@pytest.mark.parametrize(("operator", "values"), COLUMNS, ids=name)
+def test_dtypes_without_compiling_are_those_of_compiled_code(operator, values, monkeypatch):
+    known = ops.describe(operator, values)
+    if not config.DISABLE_JIT:
+        monkeypatch.setattr(layout, "_call_interpreted", layout._call_compiled)
+    assert ops.describe(operator, values) == known
+
+
+def add(a, b):
+    return a + b
+
+
+def test_layouts_of_functions():
+    values = np.ones(3, np.int64)
+    assert ops.describe(ops.function_operator(add), values).state == np.int64
+    halves = ops.function_operator(add, lift=lambda x: x / 2, lower=lambda s: (s, s > 1))
+    assert ops.describe(halves, values).outputs == (np.float64, np.bool_)
+    growing = ops.function_operator(lambda a, b: a + b + 0.5)
+    assert ops.describe(growing, values).state == np.float64
+    with pytest.raises(TypeError, match="states of one shape"):
+        ops.describe(ops.function_operator(add, lift=lambda x: (x, x)), values)
+
+
+def make_shift(amount):
+    class Shifted(NamedTuple):
+        def lift(self, x):
+            return x + amount
+
+        def combine(self, older, newer):
+            return newer
+
+    return Shifted()
+
+
+def test_classes_of_one_name_are_distinguished():
+    results = []
+    for amount in (0, 0.5):
+        operator = for_dtype(make_shift(amount), np.dtype(np.int64))
+        results.append(ops.describe(operator, np.ones(1, np.int64)).state)
+    assert results == [np.int64, np.float64]
+
+
+def yields(older, newer):
+    yield older
+
+
+@njit
+def compiled_generator(older, newer):
+    yield older
+
+
+def in_closure():
+    def itself(older, newer):
+        return older if newer < 1 else itself(older, newer - 1)
+
+    return itself
+
+
+def itself(older, newer):
+    return older if newer < 1 else itself(older, newer - 1)
+
+
+@needs_compiled_code
+@pytest.mark.parametrize(
+    ("operator", "message"),
+    [
+        (yields, "yields must return values; got a generator"),
+        (lambda older, newer: compiled_generator(older, newer), "must return values; got a generator"),
+        (lambda older, newer: older if newer < 1 else None, "never None"),
+        (itself, "combine must not call itself .*; got itself"),
+        (in_closure(), "combine must not call itself .*; got in_closure.<locals>.itself"),
+    ],
+)
+def test_functions_that_cannot_be_compiled(operator, message):
+    with pytest.raises(TypeError, match=message):
+        ops.describe(ops.function_operator(operator), np.ones(2))
