@@ -241,7 +241,7 @@ def coverage(session: nox.Session) -> None:
     session.env["NUMBA_DISABLE_JIT"] = "1"
     session.run(
         *("pytest", "-n", "2", "--dist", "loadfile", "-m", "not slow and not long"),
-        *("tests/kernels", "tests/algorithms", "tests/streaming", "tests/test_windows.py"),
+        *("tests/kernels", "tests/statistics", "tests/streaming", "tests/test_windows.py"),
         *("--cov=rollstat.kernels", "--cov=rollstat.statistics", "--cov-branch"),
         "--cov-report=term-missing:skip-covered",
         "-Wignore::RuntimeWarning",  # of NumPy, where machine code is silent: wrapped integers, inf - inf

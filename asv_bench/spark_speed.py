@@ -35,7 +35,7 @@ import rollstat
 from rollstat import Expanding
 from rollstat.spark import rolling, session
 from rollstat.spark.batch_walk import Plan, WalkJob
-from rollstat.spark.rolling_plan import Request
+from rollstat.spark.request import Request
 
 CONF = {
     "spark.driver.memory": "3g",

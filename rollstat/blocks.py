@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
         It met every value of a block that had not been searched for NaN, and none is NaN.
     marked : bool
         It has written NaN to every row with fewer than ``block.nan_below`` observations.
-    insufficient : ndarray of bool, shape (rows,), or None
+    undefined : ndarray of bool, shape (rows,), or None
         Rows without a result for another reason than too few observations.
     base_added : bool
         Positions already include ``block.base``.
@@ -57,7 +57,7 @@ class Outcome(NamedTuple):
 
     complete: bool = False
     marked: bool = False
-    insufficient: NDArray[np.bool_] | None = None
+    undefined: NDArray[np.bool_] | None = None
     base_added: bool = False
     algorithm: str = ""
 

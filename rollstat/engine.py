@@ -199,7 +199,7 @@ class Execution:
     def _mark_insufficient(self, block: Block, outcome: Outcome, line: int, first: int, last: int) -> None:
         """Mark the rows that have too few observations for an output, or no result for another reason."""
         plan = self.plan
-        if not (block.searched or outcome.complete) and outcome.insufficient is None and block.width:
+        if not (block.searched or outcome.complete) and outcome.undefined is None and block.width:
             views = [result[line, first:last] for result in self.results]
             if not self.masks and not block.others and all(view.dtype.kind in "fi" for view in views):
                 plan.min_periods.mark_unsearched(block.values, block.width, views, plan.fill)

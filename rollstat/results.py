@@ -74,13 +74,13 @@ class MinPeriods:
         """Return the rows of a block without a result, for each output; None where every row has one."""
         missing = None if outcome.complete else block.missing
         shortest = block.width or block.reach or 0
-        if outcome.insufficient is None and missing is None and shortest >= max(self.needs):
+        if outcome.undefined is None and missing is None and shortest >= max(self.needs):
             return None
         count = block.end - block.start if missing is None else block.count
         rows = [count < need for need in self.needs]
         for few in rows:
-            if outcome.insufficient is not None:
-                few |= outcome.insufficient
+            if outcome.undefined is not None:
+                few |= outcome.undefined
             if self.propagate and missing is not None:
                 few |= count < (block.width or block.end - block.start)
         return rows

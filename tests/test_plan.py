@@ -314,7 +314,7 @@ def test_one_rule_says_which_rows_are_insufficient(propagate):
     count = np.array([1, 1, 2, 1, 1])
     for rows, need in zip(few, (2, 2) if propagate else (1, 2)):
         np.testing.assert_array_equal(rows, count < need)
-    other = Outcome(insufficient=np.array([True, False, False, False, False]))
+    other = Outcome(undefined=np.array([True, False, False, False, False]))
     assert rule.insufficient(Block.regular(values, UNKNOWN, 2), other)[0][0]
     assert rule.insufficient(Block.regular(values[2:4], None, 2), Outcome()) is None
     assert MinPeriods((2, 2), propagate, True).nan_below(5) == (5 if propagate else 2)

@@ -6,7 +6,8 @@ not be commutative or invertible. Three more members are optional: ``lift(self, 
 element, ``lower(self, state)`` the result, and ``identity`` is the state of an empty window. A state is a
 scalar, a small array of a fixed shape, or a tuple of these.
 
-- `interface`: the protocol, and operators made of plain functions.
+- `interface`: the protocol, operators made of plain functions, and `compiled`, which freezes an operator of a
+  user under the digest of its code (:mod:`rollstat.compile.code`).
 - `layout`: dtypes of the states and results of an operator.
 - `checks`: a test of the laws on samples.
 - `scaled`: numbers of any size, for the states of products and weighted sums.

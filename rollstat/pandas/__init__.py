@@ -21,10 +21,10 @@ rollstat does not.
 
 The window classes inherit from those of pandas, which check the parameters, select columns and shape results.
 Methods of pandas pass a kernel and the name of a statistic to ``_apply``, which replaces the kernel by a
-:class:`~rollstat.pandas.calls.Call`. Methods with parameters, and those for statistics that pandas does not
-have, pass a ``Call`` themselves. ``_apply`` computes the statistic over the columns of ``_create_data``, with
-the window and the options that ``_row_windows`` returns. Windows within groups add ``segments`` to these
-options, and the index of groups and rows to the result.
+:class:`~rollstat.pandas.calls.ColumnCall`. Methods with parameters, and those for statistics that pandas does
+not have, pass a ``ColumnCall`` themselves. ``_apply`` computes the statistic over the columns of
+``_create_data``, with the window and the options that ``_row_windows`` returns. Windows within groups add
+``segments`` to these options, and the index of groups and rows to the result.
 
 Private parts of pandas, as in pandas 2.2.3 and 3.1.1:
 

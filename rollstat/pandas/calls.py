@@ -44,7 +44,7 @@ class RowWindows(NamedTuple):
     step: int | None = None
 
 
-class Call(NamedTuple):
+class ColumnCall(NamedTuple):
     """A statistic and its parameters, which take the place of a kernel of pandas.
 
     Attributes

@@ -2,7 +2,7 @@
 
 ::
 
-    rolling(3).median() --> Call("median") --> _apply --> arrays --> rollstat.rolling_median --> pandas' shape
+    rolling(3).median() --> ColumnCall --> _apply --> arrays --> rollstat.rolling_median --> pandas' shape
                          or pandas' own method, where rollstat does not compute it
 
 Parameters, their checks and messages, selection of columns, iteration, ``agg`` and ``apply`` are those of
@@ -21,7 +21,7 @@ from pandas.api.indexers import BaseIndexer
 from pandas.errors import DataError
 
 import rollstat
-from rollstat.pandas.calls import Call, NotNumbers, RowWindows, float_values, plain_series, to_array
+from rollstat.pandas.calls import ColumnCall, NotNumbers, RowWindows, float_values, plain_series, to_array
 
 # The stubs of pandas leave out the methods by which its classes call each other.
 _PandasRolling: Any = pd.api.typing.Rolling
@@ -202,15 +202,15 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
             return self._pandas(name)(**parameters, numeric_only=numeric_only)
         return self._apply(self._call(name, windows, parameters), name, numeric_only)
 
-    def _call(self, name: str, windows: RowWindows, parameters: dict[str, Any]) -> Call:
+    def _call(self, name: str, windows: RowWindows, parameters: dict[str, Any]) -> ColumnCall:
         """Return the call of a statistic that pandas has too."""
         if name == "count":
-            return Call("sum", windows, {}, observed=True)
-        return Call(name, windows, parameters, bool(self._options.get("keep_dtype", False)))
+            return ColumnCall("sum", windows, {}, observed=True)
+        return ColumnCall(name, windows, parameters, bool(self._options.get("keep_dtype", False)))
 
-    def _call_for(self, func: Any, name: str) -> Call | None:
+    def _call_for(self, func: Any, name: str) -> ColumnCall | None:
         """Return what computes a result in place of a kernel of pandas; None where pandas computes."""
-        if type(func) is Call:
+        if type(func) is ColumnCall:
             return func
         windows = self._windows_for() if name in _KERNELS else None
         return None if windows is None else self._call(name, windows, {})
@@ -233,7 +233,7 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
                 parameters[other] = to_array(series)
             elif series is not None and not hasattr(series, "dtype"):
                 parameters[other] = np.asarray(series)
-        return self._apply(Call(name, windows, parameters, True), name, numeric_only)
+        return self._apply(ColumnCall(name, windows, parameters, True), name, numeric_only)
 
     def _apply(
         self,
@@ -264,7 +264,7 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
             result = self._by_column(call, obj)
         return result if result.columns.nlevels > obj.columns.nlevels else self._resolve_output(result, obj)
 
-    def _by_column(self, call: Call, frame: Any) -> Any:
+    def _by_column(self, call: ColumnCall, frame: Any) -> Any:
         """Return a statistic of a DataFrame, column by column."""
         columns = []
         for i in range(frame.shape[1]):
@@ -444,7 +444,7 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
                 windows = None  # windows of the union of both indexes
         if windows is None:
             return self._pandas(name)(other, pairwise, ddof, numeric_only)
-        call = Call(name, windows, {"ddof": ddof} if name == "cov" else {})
+        call = ColumnCall(name, windows, {"ddof": ddof} if name == "cov" else {})
 
         def pair(one: Any, two: Any) -> Any:
             try:

@@ -2,9 +2,9 @@
 
 How a job runs:
 
-1. `rolling_plan` checks the arguments against the columns and makes a `Plan`.
-2. `route` chooses how the rows reach the workers: one exchange by key or bucket, and one sort of each
-   partition. Usually only the needed columns go to the workers, and only results come back.
+1. `request` checks the arguments against the columns and makes a `WalkPlan`.
+2. `route` has `rolling`. It chooses how the rows reach the workers: one exchange by key or bucket, and one
+   sort of each partition. Usually only the needed columns go to the workers, and only results come back.
 3. If series are too long for one task, `buckets` splits them and assigns every row to a bucket.
 4. A worker makes one pass over its Arrow batches (`batch_walk`). It checks
    the order, converts with `arrow_columns`, and calls the functions over arrays.
@@ -12,7 +12,8 @@ How a job runs:
 
 `structured_streaming` runs the same pass on streams. `stream_series` is the state of one series between
 micro-batches, and what a restart may change. `udf` makes user-defined functions, and `sql` a table function
-for SQL. `aggregates` checks the statistics and calls them. `start` starts Spark.
+for SQL. `aggregates` checks the statistics and calls them. `pandas` is the accessor of pandas on Spark.
+`start` starts Spark.
 
 Public names are loaded on first use, because a worker needs only a few of these modules.
 """

@@ -5,7 +5,7 @@ from typing import Any
 
 from rollstat.spark.aggregates import Aggregate as Aggregate
 from rollstat.spark.aggregates import aggregate as aggregate
-from rollstat.spark.rolling_plan import ColumnLike
+from rollstat.spark.request import ColumnLike
 from rollstat.spark.route import rolling as rolling
 from rollstat.spark.sql import register as register
 from rollstat.spark.start import session as session

@@ -34,7 +34,7 @@ _NEW_SUM_DIGITS = 10
 
 
 @dataclass(frozen=True)
-class Call:
+class SparkCall:
     """One call of a public function, and the new columns that it returns.
 
     Attributes
@@ -290,7 +290,7 @@ def _as_aggregate(new: Any, given: Any) -> Aggregate:
 
 def plan_calls(
     aggs: Any, schema: T.StructType, window: Any, options: Mapping[str, Any]
-) -> tuple[list[Call], list[str], list[T.StructField]]:
+) -> tuple[list[SparkCall], list[str], list[T.StructField]]:
     """Check the requested statistics against the columns, and return the calls that compute them.
 
     Parameters
@@ -300,7 +300,7 @@ def plan_calls(
 
     Returns
     -------
-    calls : list of Call
+    calls : list of SparkCall
         Calls to make.
     inputs : list of str
         Names of their input columns, by number, which does not depend on the order of the statistics.
@@ -322,7 +322,7 @@ def plan_calls(
         relative_to = wanted.parameters.get("relative_to", "data")
         positions = statistic.name.startswith("arg") and relative_to == "data"
         scale = kinds[0].spark.scale if kinds[0].scaled else 0
-        calls.append(Call(statistic.name, numbers, dict(wanted.parameters), types, positions, scale))
+        calls.append(SparkCall(statistic.name, numbers, dict(wanted.parameters), types, positions, scale))
         fields += [T.StructField(name, data_type, True) for name, data_type in zip(names, types)]
     return calls, inputs, fields
 
@@ -391,7 +391,7 @@ def _flattened(result: Any) -> list[NDArray[Any]]:
 
 
 def evaluate_call(
-    call: Call, columns: Sequence[MaskedColumn], window: Any, options: Mapping[str, Any]
+    call: SparkCall, columns: Sequence[MaskedColumn], window: Any, options: Mapping[str, Any]
 ) -> list[NDArray[Any]]:
     """Return one array for each result of a call, from the columns that it takes."""
     if call.statistic in DECIMAL_SUMS and call.types and isinstance(call.types[0], T.DecimalType):

@@ -31,7 +31,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rollstat.options import Options
-from rollstat.spark.aggregates import Call, evaluate_call
+from rollstat.spark.aggregates import SparkCall, evaluate_call
 from rollstat.spark.arrow_columns import (
     Kind,
     MaskedColumn,
@@ -51,7 +51,7 @@ _MAX_ROWS = 65536  # never wait for more rows than this, whatever their width
 
 
 @dataclass(frozen=True)
-class Plan:
+class WalkPlan:
     """What the workers compute. Columns are given by index.
 
     Attributes
@@ -70,7 +70,7 @@ class Plan:
         Columns that the statistics take.
     time : (int, Kind) or None
         Column of times, for windows by width.
-    calls : tuple of Call
+    calls : tuple of SparkCall
         Calls to make.
     window
         Window in rollstat's language.
@@ -97,7 +97,7 @@ class Plan:
     ties: tuple[int, ...]
     inputs: tuple[tuple[int, Kind], ...]
     time: tuple[int, Kind] | None
-    calls: tuple[Call, ...]
+    calls: tuple[SparkCall, ...]
     window: Any
     options: Mapping[str, Any]
     looks_ahead: bool
@@ -111,7 +111,7 @@ class Plan:
         """Whether states replace the rows before a batch or a bucket."""
         return self.walk is not Walk
 
-    def narrowed(self, further: Iterable[int] = ()) -> tuple[list[int], "Plan"]:
+    def narrowed(self, further: Iterable[int] = ()) -> tuple[list[int], "WalkPlan"]:
         """Return the columns that a walk needs and `further` ones, and the plan for a frame of only these."""
         inputs = (index for index, _ in self.inputs)
         indexes = sorted({*self.keys, *self.order, *inputs, *further})
@@ -131,7 +131,7 @@ class Plan:
 class Walk:
     """The pass over one partition."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: WalkPlan) -> None:
         self.plan = plan
         # The columns that windows need, in pieces; the last one holds times if windows have a width.
         self.columns: list[list[MaskedColumn]] = [
@@ -321,7 +321,7 @@ class Walk:
             ready.append(to_arrow(result, data_type))
 
     def _call(
-        self, call: Call, columns: list[MaskedColumn], window: Any, options: dict[str, Any]
+        self, call: SparkCall, columns: list[MaskedColumn], window: Any, options: dict[str, Any]
     ) -> list[NDArray[Any]]:
         inputs = [columns[number] for number in call.inputs]
         return evaluate_call(call, inputs, window, options)
@@ -334,7 +334,12 @@ class Walk:
         return np.ma.MaskedArray(moved, np.ma.getmaskarray(result) | (data < 0))
 
     def _retry(
-        self, call: Call, columns: list[MaskedColumn], windows: Windows, done: int, error: Exception
+        self,
+        call: SparkCall,
+        columns: list[MaskedColumn],
+        windows: Windows,
+        done: int,
+        error: Exception,
     ) -> list[NDArray[Any]]:
         """Compute only the wanted rows after a call failed, or name the first row that fails.
 
@@ -354,7 +359,7 @@ class Walk:
         raise self._failure(call, self.computed, done, results, error) from error
 
     def _failure(
-        self, call: Call, low: int, high: int, attempt: Callable[[int], Any], error: Exception
+        self, call: SparkCall, low: int, high: int, attempt: Callable[[int], Any], error: Exception
     ) -> Exception:
         """Return an error that names the first row of ``low..high - 1`` at which `attempt` fails."""
         if isinstance(error, MemoryError):
@@ -410,13 +415,13 @@ class WalkJob:
 
     Attributes
     ----------
-    plan : Plan
+    plan : WalkPlan
         What to compute.
     hash_column : int or None
         Column with the hash, if rows are sorted by it first.
     """
 
-    plan: Plan
+    plan: WalkPlan
     hash_column: int | None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -431,7 +436,7 @@ class WalkJob:
 class HashWalk:
     """The walks over one partition: the first, and one for each further key of the current hash."""
 
-    def __init__(self, plan: Plan, hash_column: int, first: Walk | None = None) -> None:
+    def __init__(self, plan: WalkPlan, hash_column: int, first: Walk | None = None) -> None:
         self.plan = plan
         self.hash_column = hash_column
         self.first = plan.walk(plan) if first is None else first

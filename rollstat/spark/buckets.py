@@ -30,7 +30,7 @@ from pyspark.sql import types as T
 
 from rollstat.options import Options
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, to_masked
-from rollstat.spark.batch_walk import Plan
+from rollstat.spark.batch_walk import WalkPlan
 from rollstat.windows import Expanding, FixedWindows, TimeWindows
 
 BUCKET, HALO = "rollstat_bucket", "rollstat_halo"
@@ -103,7 +103,7 @@ class Split:
     series_ends: tuple[int, ...]
 
 
-def reach_of(plan: Plan, order: Kind) -> Reach:
+def reach_of(plan: WalkPlan, order: Kind) -> Reach:
     """Return how far the windows of a plan reach; `order` is the first order column."""
     if isinstance(plan.window, Expanding):
         return Reach(0, 0, by_width=False)  # states replace the rows before
@@ -204,7 +204,7 @@ class CountCells:
 
 
 def split_series(
-    frame: DataFrame, keys: Sequence[str], order: str, kind: Kind, plan: Plan, split: int | str
+    frame: DataFrame, keys: Sequence[str], order: str, kind: Kind, plan: WalkPlan, split: int | str
 ) -> Split | None:
     """Find the series that are too long for one task, and split them; None if there are none.
 
@@ -216,7 +216,7 @@ def split_series(
         Columns that name the series.
     order, kind
         The first order column.
-    plan : Plan
+    plan : WalkPlan
         What to compute.
     split : int or "auto"
         Number of buckets of each series that is split, or choose it by the lengths.

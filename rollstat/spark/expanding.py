@@ -32,9 +32,9 @@ from pyspark.sql import types as T
 from rollstat import snapshots
 from rollstat.operators.interface import NOTHING
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregates import DECIMAL_SUMS, Call, decimal_results, evaluate, integers
+from rollstat.spark.aggregates import DECIMAL_SUMS, SparkCall, decimal_results, evaluate, integers
 from rollstat.spark.arrow_columns import MaskedColumn
-from rollstat.spark.batch_walk import CALL_ERRORS, Plan, Walk
+from rollstat.spark.batch_walk import CALL_ERRORS, Walk, WalkPlan
 from rollstat.streaming import STREAMS
 from rollstat.streaming.operator_adapter import OperatorAdapter
 from rollstat.streaming.operator_states import NumberWindow
@@ -84,7 +84,7 @@ class CarriedState:
 
     Parameters
     ----------
-    call : Call
+    call : SparkCall
         The call.
     options : mapping
         The common options.
@@ -103,7 +103,7 @@ class CarriedState:
 
     kept: list[NDArray[Any]]
 
-    def __init__(self, call: Call, options: Mapping[str, Any]) -> None:
+    def __init__(self, call: SparkCall, options: Mapping[str, Any]) -> None:
         self.call, self.statistic = call, REGISTRY[call.statistic]
         self.nan_policy = options.get("nan_policy", "omit")
         given = (options.get("min_periods"), self.statistic.min_periods, 1)
@@ -171,7 +171,7 @@ class CarriedState:
 class _SelectionState(CarriedState):
     """The observations that can still become a result, oldest first, and their rows."""
 
-    def __init__(self, call: Call, options: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
+    def __init__(self, call: SparkCall, options: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
         super().__init__(call, options)
         ranks = [int(rank) for rank in np.atleast_1d(call.parameters.get("k", 1)).tolist()]
         self.low = max([rank for rank in ranks if rank > 0], default=0)
@@ -236,7 +236,7 @@ class _SelectionState(CarriedState):
 class _OperatorState(CarriedState):
     """The state of an operator."""
 
-    def __init__(self, call: Call, options: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
+    def __init__(self, call: SparkCall, options: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
         super().__init__(call, options)
         self._dtype = dtype
         self._with = OperatorAdapter(_operator(call.statistic, call.parameters), dtype)
@@ -338,7 +338,7 @@ def _smallest(keys: NDArray[Any], k: int) -> NDArray[np.bool_]:
     return keep
 
 
-def _required(call: Call, dtype: np.dtype[Any]) -> int:
+def _required(call: SparkCall, dtype: np.dtype[Any]) -> int:
     """Return the fewest observations that give a result, by calling the function on a few values."""
     statistic = REGISTRY[call.statistic]
     rows = 8 + int(call.parameters.get("ddof", 0))
@@ -348,13 +348,15 @@ def _required(call: Call, dtype: np.dtype[Any]) -> int:
     return 1 + int(np.ma.getmaskarray(result).argmin())
 
 
-def initial_state(call: Call, dtypes: Sequence[np.dtype[Any]], options: Mapping[str, Any]) -> CarriedState:
+def initial_state(
+    call: SparkCall, dtypes: Sequence[np.dtype[Any]], options: Mapping[str, Any]
+) -> CarriedState:
     """Return the state of a call before the first row.
 
     Parameters
     ----------
-    call : Call
-        Call of a statistic that has a state.
+    call : SparkCall
+        Of a statistic that has a state.
     dtypes : sequence of dtype
         Of its columns, as workers have them.
     options : mapping
@@ -368,7 +370,7 @@ def initial_state(call: Call, dtypes: Sequence[np.dtype[Any]], options: Mapping[
     return _OperatorState(call, options, dtype)
 
 
-def carrying(plan: Plan) -> tuple[Plan, str | None]:
+def carrying(plan: WalkPlan) -> tuple[WalkPlan, str | None]:
     """Return the plan, with carried states if all statistics have one, and why series cannot be split."""
     if not isinstance(plan.window, Expanding):
         return plan, None
@@ -388,7 +390,7 @@ def carrying(plan: Plan) -> tuple[Plan, str | None]:
     return carried, None
 
 
-def initial_states(plan: Plan) -> list[CarriedState]:
+def initial_states(plan: WalkPlan) -> list[CarriedState]:
     """Return the states of all calls before the first row."""
     # Columns reach the kernels with integers widened.
     dtypes = [np.dtype(np.int64) if kind.dtype.kind == "i" else kind.dtype for _, kind in plan.inputs]
@@ -397,7 +399,7 @@ def initial_states(plan: Plan) -> list[CarriedState]:
     ]
 
 
-def _read(plan: Plan, message: bytes) -> list[CarriedState]:
+def _read(plan: WalkPlan, message: bytes) -> list[CarriedState]:
     """Return the states of all calls from bytes."""
     _, parameters, arrays = snapshots.read(message)
     states, rest = initial_states(plan), iter(arrays)
@@ -417,7 +419,7 @@ def _state_row(bucket: int, states: list[CarriedState]) -> pa.RecordBatch:
 class CarriedWalk(Walk):
     """The walk over one partition; states stand for all rows before the held ones."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: WalkPlan) -> None:
         super().__init__(plan)
         self.states = initial_states(plan)
 
@@ -499,7 +501,7 @@ def _concatenated(parts: list[list[MaskedColumn]]) -> list[MaskedColumn]:
 class BucketStates:
     """Makes the states of one bucket: returns its number and these."""
 
-    plan: Plan
+    plan: WalkPlan
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return the row for one partition."""
@@ -529,7 +531,7 @@ class StartStates:
         The bucket after the last one of each series.
     """
 
-    plan: Plan
+    plan: WalkPlan
     ends: tuple[int, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

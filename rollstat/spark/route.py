@@ -42,10 +42,10 @@ from pyspark.sql.functions import arrow_udf
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import Aggregate
 from rollstat.spark.arrow_columns import kind_of
-from rollstat.spark.batch_walk import Plan, ResultsJob, WalkJob
+from rollstat.spark.batch_walk import ResultsJob, WalkJob, WalkPlan
 from rollstat.spark.buckets import BUCKET, HALO, MAX_BUCKETS, Split, split_series
 from rollstat.spark.expanding import STATE_SCHEMA, BucketStates, StartStates, carrying
-from rollstat.spark.rolling_plan import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
+from rollstat.spark.request import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
 from rollstat.spark.start import known_warnings
 
 HASH, _STATE, _RESULTS = "rollstat_hash", "rollstat_state", "rollstat_results"
@@ -168,7 +168,7 @@ class Route:
     ----------
     rows : DataFrame
         The rows, in the partitions of the tasks.
-    plan : Plan
+    plan : WalkPlan
         What to compute, in columns of `rows`.
     sort : list of Column
         What each partition is sorted by.
@@ -177,7 +177,7 @@ class Route:
     """
 
     rows: DataFrame
-    plan: Plan
+    plan: WalkPlan
     sort: list[Column]
     hashed: Column | None
 
@@ -225,7 +225,7 @@ class Route:
         return rows.select(*(rows[name] for name in rows.columns[:-1]), *made)
 
 
-def _choose_route(df: DataFrame, plan: Plan, split: int | str | None) -> Route:
+def _choose_route(df: DataFrame, plan: WalkPlan, split: int | str | None) -> Route:
     """Return the route of a job. Long series are split as `split` says."""
     rows, names = with_plain_names(df)
     keys = [names[index] for index in plan.keys]
@@ -239,7 +239,7 @@ def _choose_route(df: DataFrame, plan: Plan, split: int | str | None) -> Route:
     return Route(rows, plan, *_sort_columns(rows, plan))
 
 
-def _sort_columns(rows: DataFrame, plan: Plan) -> tuple[list[Column], Column | None]:
+def _sort_columns(rows: DataFrame, plan: WalkPlan) -> tuple[list[Column], Column | None]:
     """Return what rows are sorted by, and the hash of the keys if it is a part of that."""
     columns = [rows[name] for name in rows.columns]
     keys, first = [columns[index] for index in plan.keys], plan.order[0]
@@ -271,7 +271,9 @@ def _check_split(split: Any, keyed: bool, unbounded: str | None) -> int | str | 
     return None if split == 1 else split
 
 
-def _split(rows: DataFrame, keys: list[str], order: str, plan: Plan, split: int | str | None) -> Split | None:
+def _split(
+    rows: DataFrame, keys: list[str], order: str, plan: WalkPlan, split: int | str | None
+) -> Split | None:
     """Return the buckets of all rows if some series must be split."""
     if split is None:
         return None
@@ -288,7 +290,7 @@ def _split(rows: DataFrame, keys: list[str], order: str, plan: Plan, split: int 
     return split_series(rows, keys, order, kind, plan, split)
 
 
-def _with_states(split: Split, plan: Plan) -> DataFrame:
+def _with_states(split: Split, plan: WalkPlan) -> DataFrame:
     """Return the rows of all buckets, and a row with the state for each bucket that has others before it.
 
     ::

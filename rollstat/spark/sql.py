@@ -27,9 +27,9 @@ from pyspark.util import PythonEvalType
 
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import BUILDERS, Aggregate, builder
-from rollstat.spark.batch_walk import Plan, Walk
+from rollstat.spark.batch_walk import Walk, WalkPlan
 from rollstat.spark.expanding import carrying
-from rollstat.spark.rolling_plan import Request
+from rollstat.spark.request import Request
 from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding
 
@@ -106,7 +106,7 @@ def _table_function(spark: SparkSession, name: str) -> Any:
 class _Analyzed(AnalyzeResult):  # type: ignore[misc]  # pyspark has no types
     """What the analysis found out."""
 
-    plan: Plan | None = None
+    plan: WalkPlan | None = None
 
 
 class RollingTable:

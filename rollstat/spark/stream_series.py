@@ -29,7 +29,7 @@ from rollstat import snapshots
 from rollstat.options import parse_width
 from rollstat.spark.aggregates import parse_window
 from rollstat.spark.arrow_columns import changes, compare, sort_keys, to_arrow, to_masked
-from rollstat.spark.batch_walk import Plan, Walk
+from rollstat.spark.batch_walk import Walk, WalkPlan
 
 RETURNED, LATE, NULL_TIME = range(3)  # fates of a row
 _NAME = "spark.rolling_stream"  # of snapshots
@@ -40,13 +40,13 @@ class Series:
 
     Parameters
     ----------
-    plan : Plan
+    plan : WalkPlan
         What to compute.
     snapshot : bytes, optional
         State to continue from.
     """
 
-    def __init__(self, plan: Plan, snapshot: bytes | None) -> None:
+    def __init__(self, plan: WalkPlan, snapshot: bytes | None) -> None:
         self.plan = plan
         self.walk = Walk(plan)
         self.walk.min_rows = self.walk.wait_rows = 1
@@ -182,7 +182,7 @@ def _with_fate(columns: Sequence[pa.Array], given: pa.RecordBatch, fate: int) ->
     return pa.RecordBatch.from_arrays([*columns, fates], names=names)
 
 
-def _sorted(batches: list[pa.RecordBatch], plan: Plan) -> pa.RecordBatch:
+def _sorted(batches: list[pa.RecordBatch], plan: WalkPlan) -> pa.RecordBatch:
     """Return all rows in the order in which a batch job takes them."""
     batch = pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
     for index in reversed(plan.order):  # the sort is stable, and Arrow's is faster than that of keys
@@ -229,7 +229,7 @@ def _plain(value: Any) -> str:
     )
 
 
-def _statistics(plan: Plan, schema: T.StructType, fields: Sequence[T.StructField]) -> dict[str, str]:
+def _statistics(plan: WalkPlan, schema: T.StructType, fields: Sequence[T.StructField]) -> dict[str, str]:
     """Return the statistic of each new column."""
     new, found = iter(fields), {}
     for call in plan.calls:
@@ -241,13 +241,13 @@ def _statistics(plan: Plan, schema: T.StructType, fields: Sequence[T.StructField
 
 
 def definition_of(
-    plan: Plan, schema: T.StructType, fields: Sequence[T.StructField], watermark: str | None, ttl: Any
+    plan: WalkPlan, schema: T.StructType, fields: Sequence[T.StructField], watermark: str | None, ttl: Any
 ) -> str:
     """Return the definition of a stream as JSON.
 
     Parameters
     ----------
-    plan : Plan
+    plan : WalkPlan
         What to compute.
     schema : StructType
         Of the stream.

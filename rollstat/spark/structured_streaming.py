@@ -30,8 +30,8 @@ from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcesso
 
 from rollstat.spark.aggregates import parse_window
 from rollstat.spark.arrow_columns import equal, run_starts
-from rollstat.spark.batch_walk import Plan
-from rollstat.spark.rolling_plan import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
+from rollstat.spark.batch_walk import WalkPlan
+from rollstat.spark.request import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
 from rollstat.spark.route import HASH, hash_of
 from rollstat.spark.start import ROCKS_DB, STATE_STORE, known_warnings
 from rollstat.spark.stream_series import (
@@ -218,7 +218,7 @@ def _check_frames(df: DataFrame, initial: DataFrame | None, center: bool) -> Non
         raise ValueError(f"initial must be a batch frame with the columns {', '.join(df.schema.names)}")
 
 
-def _check_initial(initial: DataFrame, df: DataFrame, plan: Plan) -> None:
+def _check_initial(initial: DataFrame, df: DataFrame, plan: WalkPlan) -> None:
     """Raise TypeError for types that differ in columns of the state."""
     for index in plan.narrowed()[0]:
         given, wanted = (frame.schema.fields[index].dataType.simpleString() for frame in (initial, df))
@@ -229,7 +229,7 @@ def _check_initial(initial: DataFrame, df: DataFrame, plan: Plan) -> None:
             )
 
 
-def _kept_for(plan: Plan, watermark: str | None, ttl: Any) -> int | None:
+def _kept_for(plan: WalkPlan, watermark: str | None, ttl: Any) -> int | None:
     """Return for how many microseconds a series without new rows is kept; None for ever."""
     needed = width_in_microseconds(plan.window) if plan.time is not None else 0
     if ttl is None:
@@ -255,7 +255,7 @@ def _has_watermark(df: DataFrame) -> bool:
     return _SETS_WATERMARK.search(text.getvalue()) is not None
 
 
-def _check(df: DataFrame, plan: Plan, watermark: str | None) -> None:
+def _check(df: DataFrame, plan: WalkPlan, watermark: str | None) -> None:
     """Raise an error for what a stream cannot do."""
     if not plan.keys:
         raise ValueError("partition_by must name at least one column, whose values identify the series")
@@ -324,7 +324,7 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its
 
     Parameters
     ----------
-    plan : Plan
+    plan : WalkPlan
         What to compute.
     definition : str
         From :func:`definition_of`.
@@ -334,7 +334,7 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its
         Microseconds after which a series without new rows is forgotten.
     """
 
-    def __init__(self, plan: Plan, definition: str, *, waits: bool, keep: int | None) -> None:
+    def __init__(self, plan: WalkPlan, definition: str, *, waits: bool, keep: int | None) -> None:
         self.plan = plan
         self.definition = definition
         self.waits = waits
@@ -435,7 +435,7 @@ def _as_row(batch: pa.RecordBatch) -> Row:
 class _FinalStates:
     """Turns the sorted rows of a batch frame into the states from which a stream continues."""
 
-    plan: Plan
+    plan: WalkPlan
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         series, key = Series(self.plan, None), None
@@ -458,7 +458,7 @@ class _FinalStates:
         return pa.RecordBatch.from_arrays([*key, pa.array([series.snapshot()], pa.binary())], names=names)
 
 
-def _states(initial: DataFrame, plan: Plan, packed: T.StructType) -> DataFrame:
+def _states(initial: DataFrame, plan: WalkPlan, packed: T.StructType) -> DataFrame:
     """Return the state of every series at the end of a batch frame."""
     rows, names = with_plain_names(initial)
     keys = [rows[names[index]] for index in plan.keys]

@@ -17,7 +17,14 @@ from pyspark.sql.functions import arrow_udf, pandas_udf
 from pyspark.sql.pandas.types import from_arrow_type
 
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregates import OF_STRINGS, Aggregate, Call, check_statistic, evaluate_call, plan_calls
+from rollstat.spark.aggregates import (
+    OF_STRINGS,
+    Aggregate,
+    SparkCall,
+    check_statistic,
+    evaluate_call,
+    plan_calls,
+)
 from rollstat.spark.arrow_columns import MaskedColumn, kind_of, to_arrow, to_masked
 from rollstat.spark.start import known_warnings
 
@@ -139,7 +146,7 @@ def _whole(rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 class _Job:
     """One statistic over the columns of a batch."""
 
-    call: Call
+    call: SparkCall
     window: Any
     options: Mapping[str, Any]
 

@@ -1,7 +1,8 @@
 """``rolling_*`` on arrays, one module per family, loaded when one of its functions is first used.
 
 ``__init__.pyi`` names each public function with its module; ``python -m tests.surface`` writes it. Loading a
-module registers its functions.
+module registers its functions. ``common`` has the decorator of all functions and what they share,
+``one_call`` the kernel calls of short series.
 """
 
 import lazy_loader

@@ -273,7 +273,10 @@ def combine(
     names: tuple[str, ...] = ("arr", "other"),
     finish: Callable[..., Any] | None = None,
 ) -> Any:
-    """Return the call of an associative operator over the windows, see :func:`formula`."""
+    """Return the call of an associative operator over the windows of arrays called `names`, see :func:`call`.
+
+    `required` and `kind` are those of its :class:`rollstat.plan.Output`.
+    """
     dtypes = tuple(_plain_dtype(numbers(n, array).dtype) for n, array in zip(names, arrays))
     parameters: dict[str, Any] = {"operator": operator, "dtypes": dtypes, "required": required, "kind": kind}
     return call(

@@ -26,7 +26,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from rollstat.options import Options
-from rollstat.pandas.calls import Call
+from rollstat.pandas.calls import ColumnCall
 from rollstat.pandas.groups import GroupRows
 from rollstat.plan import forget_plans
 from rollstat.windows import FixedWindows, TimeWindows
@@ -347,9 +347,9 @@ def reordered(true: Any, *args: Any) -> Any:
 
 
 def without(*names: str) -> Callable[..., Any]:
-    """Return a change of `Call.compute` that loses parameters and options."""
+    """Return a change of `ColumnCall.compute` that loses parameters and options."""
 
-    def change(true: Any, self: Call, values: Any, **options: Any) -> Any:
+    def change(true: Any, self: ColumnCall, values: Any, **options: Any) -> Any:
         parameters = {name: value for name, value in self.parameters.items() if name not in names}
         given = {name: value for name, value in self.windows.options.items() if name not in names}
         return true(
@@ -361,7 +361,7 @@ def without(*names: str) -> Callable[..., Any]:
     return change
 
 
-def zeros(true: Any, self: Call, values: Any, **options: Any) -> Any:
+def zeros(true: Any, self: ColumnCall, values: Any, **options: Any) -> Any:
     return true(self, np.nan_to_num(values), **options)
 
 
@@ -374,16 +374,16 @@ BUGS: dict[str, tuple[str, Callable[[], Any]]] = {
     "windows of rows begin one row too early": ("sum", lambda: around(FixedWindows, "__init__", wider)),
     "closed= of time windows has its ends swapped": ("sum", lambda: around(TimeWindows, "__init__", swapped)),
     "min_periods is ignored": ("mean", lambda: around(Options, "min_periods_for", lambda *_: 1)),
-    "center is ignored": ("max", lambda: around(Call, "compute", without("center"))),
-    "results are float32": ("mean", lambda: around(Call, "_labelled", float32)),
-    "the name of a Series is lost": ("median", lambda: around(Call, "_labelled", nameless)),
-    "the index is lost": ("min", lambda: around(Call, "_labelled", unlabelled)),
+    "center is ignored": ("max", lambda: around(ColumnCall, "compute", without("center"))),
+    "results are float32": ("mean", lambda: around(ColumnCall, "_labelled", float32)),
+    "the name of a Series is lost": ("median", lambda: around(ColumnCall, "_labelled", nameless)),
+    "the index is lost": ("min", lambda: around(ColumnCall, "_labelled", unlabelled)),
     "groups come in the reverse order": ("sum", lambda: around(GroupRows, "of", reordered)),
-    "windows cross groups": ("mean", lambda: around(Call, "compute", without("segments"))),
-    "ddof is ignored": ("std", lambda: around(Call, "compute", without("ddof"))),
-    "interpolation is ignored": ("quantile", lambda: around(Call, "compute", without("interpolation"))),
-    "ascending is ignored": ("rank", lambda: around(Call, "compute", without("ascending"))),
-    "missing values count as zero": ("min", lambda: around(Call, "compute", zeros)),
+    "windows cross groups": ("mean", lambda: around(ColumnCall, "compute", without("segments"))),
+    "ddof is ignored": ("std", lambda: around(ColumnCall, "compute", without("ddof"))),
+    "interpolation is ignored": ("quantile", lambda: around(ColumnCall, "compute", without("interpolation"))),
+    "ascending is ignored": ("rank", lambda: around(ColumnCall, "compute", without("ascending"))),
+    "missing values count as zero": ("min", lambda: around(ColumnCall, "compute", zeros)),
 }
 
 

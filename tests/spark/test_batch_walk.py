@@ -13,7 +13,7 @@ import rollstat
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import aggregate
 from rollstat.spark.batch_walk import Walk
-from rollstat.spark.rolling_plan import Request
+from rollstat.spark.request import Request
 
 SCHEMA = T.StructType(
     [

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import types as T
 
 from rollstat.spark.aggregates import aggregate
-from rollstat.spark.rolling_plan import Request
+from rollstat.spark.request import Request
 from rollstat.spark.stream_series import check_restart, definition_of
 from tests.spark.test_batch_walk import SCHEMA
 

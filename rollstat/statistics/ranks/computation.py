@@ -109,7 +109,7 @@ class RankOfNewest(RankComputation):
         elif block.missing is not None:
             insufficient = (block.end > block.start) & block.missing[np.maximum(block.end - 1, 0)]
         finish(smaller, equal, total, self.method, self.ascending, self.pct, results[0])
-        return Outcome(insufficient=insufficient, algorithm=algorithm)
+        return Outcome(undefined=insufficient, algorithm=algorithm)
 
 
 def _comparable(block: Block) -> NDArray[Any]:

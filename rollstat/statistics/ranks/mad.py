@@ -180,7 +180,7 @@ class Hampel(_Distances):
             results[0][...] = np.where(outlier, center, plain)
         results[1][...] = outlier
         insufficient = None if block.missing is None else block.missing[block.own_row]
-        return Outcome(insufficient=insufficient, algorithm=algorithm)
+        return Outcome(undefined=insufficient, algorithm=algorithm)
 
 
 def _whole_center(lower: NDArray[Any], upper: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 import rollstat.spark as rs
 from rollstat.spark import rolling
 from rollstat.spark.aggregates import parse_window
-from rollstat.spark.rolling_plan import ColumnReferences
+from rollstat.spark.request import ColumnReferences
 
 pytestmark = pytest.mark.spark
 

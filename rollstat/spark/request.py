@@ -26,7 +26,7 @@ from rollstat.spark.aggregates import (
     plan_calls,
 )
 from rollstat.spark.arrow_columns import Kind, kind_of
-from rollstat.spark.batch_walk import Plan
+from rollstat.spark.batch_walk import WalkPlan
 from rollstat.windows import Expanding, Forward
 
 ColumnLike: TypeAlias = str | Column
@@ -67,7 +67,7 @@ class Request:
 
     def plan(
         self, schema: T.StructType, width: int | None = None, *, case_sensitive: bool = False
-    ) -> tuple[Plan, list[T.StructField]]:
+    ) -> tuple[WalkPlan, list[T.StructField]]:
         """Check all arguments against the columns; return the plan of the workers and the new columns.
 
         The result contains the first `width` columns of `schema`; None stands for all.
@@ -93,7 +93,7 @@ class Request:
         new = [field.name for field in fields]
         check_new_names(new, schema.names[:width], case_sensitive=case_sensitive)
         place = schema.names.index
-        plan = Plan(
+        plan = WalkPlan(
             keys=tuple(map(place, keys)),
             order=tuple(map(place, order)),
             descending=tuple(down),
