@@ -3,27 +3,11 @@
 import re
 from typing import Any
 
-import rollstat
 from rollstat.pandas import Rolling
 from rollstat.registry import REGISTRY
 from rollstat.streaming import STREAMS
 
 NAMES = {statistic.function.__name__: name for name, statistic in REGISTRY.items()}
-RELATED = (
-    ("rolling_median", "rolling_quantile", "rolling_kth", "rolling_iqr", "rolling_mad", "hampel_filter"),
-    ("rolling_kth", "rolling_argkth", "rolling_rank", "rolling_quantile"),
-    ("rolling_trimmed_mean", "rolling_winsorized_mean", "rolling_mean", "rolling_median"),
-    ("rolling_mode", "rolling_nunique", "rolling_count"),
-    ("rolling_min", "rolling_max", "rolling_minmax", "rolling_ptp", "rolling_argmin", "rolling_argmax"),
-    ("rolling_sum", "rolling_mean", "rolling_prod", "rolling_weighted_mean", "rolling_decayed_sum"),
-    ("rolling_decayed_sum", "rolling_decayed_mean", "rolling_logsumexp"),
-    ("rolling_var", "rolling_std", "rolling_sem", "rolling_skew", "rolling_kurt", "rolling_gini"),
-    ("rolling_cov", "rolling_corr", "rolling_beta", "rolling_linear_fit"),
-    ("rolling_any", "rolling_all", "rolling_count"),
-    ("rolling_first", "rolling_last", "rolling_argmin"),
-    ("rolling_aggregate", "check_operator"),
-)
-"""Functions that a reader of one may mean instead."""
 
 
 def _lines(name: str) -> list[str]:
@@ -33,9 +17,10 @@ def _lines(name: str) -> list[str]:
         found += [f"rollstat.{STREAMS[statistic].__name__} : The same for a stream."]
     if hasattr(Rolling, statistic):
         found += [f"rollstat.pandas.Rolling.{statistic} : The same for a Series or a DataFrame."]
-    related = dict.fromkeys(other for group in RELATED if name in group for other in group if other != name)
-    for other in related:
-        found.append(f"rollstat.{other} : {getattr(rollstat, other).__doc__.strip().splitlines()[0]}")
+    for other in REGISTRY.values():
+        if other.family == REGISTRY[statistic].family and other.name != statistic:
+            summary = (other.function.__doc__ or "").strip().splitlines()[0]
+            found.append(f"rollstat.{other.function.__name__} : {summary}")
     return found
 
 
