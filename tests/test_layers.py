@@ -24,7 +24,7 @@ def modules():
 
 
 def module_map():
-    """The places that ARCHITECTURE.md lists, from low to high, such as ``kernels.simd/``."""
+    """The places that ARCHITECTURE.md lists, from low to high, such as ``kernels.sums/``."""
     text = (PACKAGE.parent / "ARCHITECTURE.md").read_text()
     places, folder = [], ""
     for line in text[text.index("```\nrollstat/\n") :].splitlines()[2:]:
@@ -41,7 +41,7 @@ LISTED_INSIDE = {name.split(".")[0] for name in module_map() if re.match(r"\w+\.
 
 
 def place(parts):
-    """What of a module's name the map lists: ``kernels.simd`` in kernels, else the first part."""
+    """What of a module's name the map lists: ``kernels.sums`` in kernels, else the first part."""
     parts = [part.removesuffix(".py") for part in parts if part != "__init__.py"]
     return ".".join(parts[: 2 if parts[0] in LISTED_INSIDE else 1])
 

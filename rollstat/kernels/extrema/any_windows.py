@@ -30,7 +30,7 @@ import numpy as np
 
 from rollstat.compile.jit import INDEX, kernel
 from rollstat.kernels.bounds import first_from
-from rollstat.kernels.simd.comparator import better, prefer, tie_rule, worst_of
+from rollstat.kernels.comparator import better, prefer, tie_rule, worst_of
 
 
 @kernel
@@ -86,7 +86,7 @@ def scan(order, values, missing, start, end, older, newer, out):
 def growing(order, values, out):
     """Write the best of all but the last ``len(out) - 1`` values to ``out[0]``, ..., of all to ``out[-1]``.
 
-    With an :class:`~rollstat.kernels.simd.comparator.Arg` these are positions, -1 where there is no
+    With an :class:`~rollstat.kernels.comparator.Arg` these are positions, -1 where there is no
     observation. NaN is none. Returns whether there is a NaN.
     """
     before, rule = len(values) - len(out), tie_rule(order)

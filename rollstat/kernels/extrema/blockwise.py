@@ -48,10 +48,10 @@ from rollstat.compile.simd.vectors import (
     unaligned,
     zeros,
 )
+from rollstat.kernels.comparator import better, entry, prefer, store_result, tie_rule, worst_of
 from rollstat.kernels.extrema.doubling import copy_values, store_and_prefetch
+from rollstat.kernels.loops import copy
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
-from rollstat.kernels.simd.comparator import better, entry, prefer, store_result, tie_rule, worst_of
-from rollstat.kernels.simd.loops import copy
 
 
 class Windows(NamedTuple):

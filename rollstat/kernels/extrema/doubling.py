@@ -14,7 +14,7 @@ The rows are processed in chunks. One loop makes spans and, some vectors behind,
 and writing memory overlap and no load waits for a store. Vectors that would extend past the last value or the
 last window are computed in copies.
 
-An entry is a value or a value and its position, see :mod:`rollstat.kernels.simd.comparator`. NaN is no
+An entry is a value or a value and its position, see :mod:`rollstat.kernels.comparator`. NaN is no
 observation; the value that never wins replaces it.
 
 State: scratch memory. Invariant: ``entries[:, j]`` is the best of the `span` values that end at row j of the
@@ -48,9 +48,9 @@ from rollstat.compile.simd.vectors import (
     unaligned,
     zeros,
 )
+from rollstat.kernels.comparator import Arg, entry, prefer, store_result, worst_of
+from rollstat.kernels.loops import copy, fill
 from rollstat.kernels.missing.nan_bitmap import empty_bitmap, record_nan_if
-from rollstat.kernels.simd.comparator import Arg, entry, prefer, store_result, worst_of
-from rollstat.kernels.simd.loops import copy, fill
 
 WIDEST = 256
 # Lengths of spans. They are typed, since Numba would compile a kernel once more for a literal.

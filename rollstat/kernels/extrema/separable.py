@@ -20,8 +20,8 @@ doi:10.1109/34.211471; separability is theirs too.
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.simd.vectors import lanes_of, load, store
+from rollstat.kernels.comparator import prefer, worst_of
 from rollstat.kernels.extrema import blockwise, doubling
-from rollstat.kernels.simd.comparator import prefer, worst_of
 
 
 @kernel

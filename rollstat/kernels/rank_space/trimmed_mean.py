@@ -47,6 +47,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rollstat.compile.jit import kernel
+from rollstat.kernels.loops import copy
 from rollstat.kernels.rank_space.distances import BATCH
 from rollstat.kernels.selection import rank_set
 from rollstat.kernels.selection.rank_set import (
@@ -60,7 +61,6 @@ from rollstat.kernels.selection.rank_set import (
     cursor_remove,
     remove_observation,
 )
-from rollstat.kernels.simd.loops import copy
 
 
 class Scratch(NamedTuple):

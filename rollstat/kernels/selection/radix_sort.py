@@ -37,8 +37,8 @@ import numpy as np
 from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.simd.masks import append_between
 from rollstat.compile.simd.vectors import first_lane, lanes_of, load, shift_in_previous
-from rollstat.kernels.simd.comparator import Greatest, Least, prefer
-from rollstat.kernels.simd.loops import copy
+from rollstat.kernels.comparator import Greatest, Least, prefer
+from rollstat.kernels.loops import copy
 
 # Most digits, and most bits of a digit: the counts of all digits fit in the first-level cache.
 _DIGITS = 4

@@ -64,8 +64,8 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.simd.vectors import lanes_of, transpose_four
+from rollstat.kernels.loops import exchange, lower_of, upper_of
 from rollstat.kernels.selection.quantiles import interpolate_constant, point_between
-from rollstat.kernels.simd.loops import exchange, lower_of, upper_of
 
 # Operations of a network.
 EXCHANGE, MINIMUM, MAXIMUM = range(3)

@@ -27,7 +27,7 @@ from rollstat.dtypes import (
 )
 from rollstat.engine import Call, WholeCall
 from rollstat.explain import Explanation, Step
-from rollstat.kernels.simd.comparator import Greatest, Least, worst
+from rollstat.kernels.comparator import Greatest, Least, worst
 from rollstat.options import Options, choice, whole_number
 from rollstat.plan import Output
 from rollstat.results import check_out, convert

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.compile.simd.vectors import aligned_empty, lanes_in
+from rollstat.kernels.comparator import Greatest, Least
 from rollstat.kernels.extrema.separable import scan_lines, scan_rows
-from rollstat.kernels.simd.comparator import Greatest, Least
 from rollstat.statistics.extrema.drivers import kernel_for_rows
 
 # Bytes of scratch memory for the columns scanned at once, to stay in the second-level cache.

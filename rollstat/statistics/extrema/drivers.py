@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Outcome, read_only
 from rollstat.compile.simd.vectors import lanes_in
+from rollstat.kernels.comparator import Arg, Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.extrema import blockwise
 from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
 from rollstat.kernels.extrema.any_windows import correct_positions, growing, locate, scan
 from rollstat.kernels.extrema.doubling import allocate
 from rollstat.kernels.missing.nan_bitmap import mark_insufficient
-from rollstat.kernels.simd.comparator import Arg, Greatest, Least, Newest, Oldest, worst
 from rollstat.plan import Choice
 from rollstat.thresholds import BLOCKWISE, BLOCKWISE_POSITIONS, FEW_EXTREMA_ROWS
 

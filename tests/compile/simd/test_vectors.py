@@ -8,8 +8,7 @@ from numba import config
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.simd import vectors
-from rollstat.kernels.extrema import blockwise, doubling, separable
-from rollstat.kernels.simd.comparator import (
+from rollstat.kernels.comparator import (
     Greatest,
     Least,
     better,
@@ -17,6 +16,7 @@ from rollstat.kernels.simd.comparator import (
     worst,
     worst_of,
 )
+from rollstat.kernels.extrema import blockwise, doubling, separable
 
 LANES = 8
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rollstat.blocks import Block
+from rollstat.kernels.comparator import Arg, Greatest, Least, Newest, Oldest
 from rollstat.kernels.extrema.any_windows import extremes_of_windows, growing
-from rollstat.kernels.simd.comparator import Arg, Greatest, Least, Newest, Oldest
 from rollstat.statistics.extrema.drivers import Extrema, block_scan
 from tests.arrays import read_only
 

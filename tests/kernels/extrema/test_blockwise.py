@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rollstat.kernels.comparator import Arg, Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.extrema import blockwise, doubling
 from rollstat.kernels.extrema.any_windows import correct_positions
-from rollstat.kernels.simd.comparator import Arg, Greatest, Least, Newest, Oldest, worst
 from tests.arrays import read_only
 
 NOTHING = np.empty(0, np.bool_)

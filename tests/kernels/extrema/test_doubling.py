@@ -5,8 +5,8 @@ import pytest
 from numba import config
 
 from rollstat.compile.simd.vectors import aligned_empty, lanes_in
+from rollstat.kernels.comparator import Arg, Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.extrema import doubling
-from rollstat.kernels.simd.comparator import Arg, Greatest, Least, Newest, Oldest, worst
 from tests.arrays import read_only
 
 WIDTHS = (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 129, 130, 200, 255, 256)

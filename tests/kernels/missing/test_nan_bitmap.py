@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from rollstat.kernels.comparator import Least
 from rollstat.kernels.extrema import blockwise, doubling
 from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, record_nan
-from rollstat.kernels.simd.comparator import Least
 
 
 def bits(words, length):

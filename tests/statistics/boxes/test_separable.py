@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from rollstat.kernels.simd.comparator import Greatest, Least, worst
+from rollstat.kernels.comparator import Greatest, Least, worst
 from rollstat.statistics.boxes.separable import box_extremum, extended_rows
 
 FILTERS = [(Least(), ndimage.minimum_filter), (Greatest(), ndimage.maximum_filter)]

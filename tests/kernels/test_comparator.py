@@ -5,7 +5,7 @@ import pytest
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.simd.vectors import channels_of, load, stack_channels, store
-from rollstat.kernels.simd.comparator import Arg, Greatest, Least, Newest, Oldest, entry, prefer, store_result
+from rollstat.kernels.comparator import Arg, Greatest, Least, Newest, Oldest, entry, prefer, store_result
 
 
 @kernel

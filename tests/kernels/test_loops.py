@@ -5,7 +5,7 @@ import pytest
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.simd.vectors import VECTOR_BYTES
-from rollstat.kernels.simd.loops import exchange, lower_of, upper_of
+from rollstat.kernels.loops import exchange, lower_of, upper_of
 
 
 @kernel

@@ -20,7 +20,7 @@ Values that compare equal are interchangeable (also -0.0 and 0.0), and both are 
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.simd.vectors import lanes_of, load, store
-from rollstat.kernels.simd.comparator import Greatest, Least, prefer
+from rollstat.kernels.comparator import Greatest, Least, prefer
 
 
 @kernel
