@@ -102,7 +102,7 @@ class StatisticWindow(Window):
         error. Then the rows are as before.
         """
         held = self.representation
-        leaving = number + (row is not None and held.rows == self.spec.fixed)
+        leaving = number + (row is not None and 0 < held.rows == self.spec.fixed)
         before = None if self.codec.kind == "f" else (*held.part(leaving), held.pushed)
         if number:
             held.pop(number)
