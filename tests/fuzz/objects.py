@@ -65,7 +65,8 @@ class Repeating:
             return self._result(name, arguments, options)
         except Failure:
             self.operator.left = -1
-            if name != "value" and not isinstance(self.stream, rollstat.GreedyAggregate):
+            unchanged = name == "push" and isinstance(self.stream, rollstat.GreedyAggregate)
+            if name != "value" and not unchanged:
                 with pytest.raises(RuntimeError, match="must not be used"):
                     _ = self.stream.value
                 self.stream = before
