@@ -1,4 +1,4 @@
-"""The kernel decorator: cache keys, folders that are not writable, private kernels."""
+"""The kernel decorator: specialisations, folders that are not writable, private kernels."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from numba import config, types
 
 from rollstat.compile.jit import kernel
 from rollstat.kernels.sums import moment_formulas
-from tests.small_package import make_package
+from tests.small_package import call_high, make_two_kernels
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -40,50 +40,18 @@ def test_private_kernels_cannot_be_called_from_python():
         moment_formulas._divide(vector, vector)
 
 
-def copy_package(folder):
-    """Make a small package of the same name, with a kernel that uses a function of another file."""
-    package = make_package(folder)
-    header = "from rollstat.compile.jit import kernel\n"
-    (package / "kernels" / "high.py").write_text(
-        f"{header}from rollstat.kernels.low import low\n@kernel\ndef high(x):\n    return low(x) * 10\n"
-    )
-    return package
-
-
-def call(folder, argument="1", **environment):
-    """Call the kernel in a new process; return the result and the number of cache hits."""
-    code = (
-        "from rollstat.kernels.high import *\n"
-        f"answer = high({argument})\n"
-        "from rollstat.compile.cache import compiled_kernels\n"
-        "print(answer, sum(kernel.origin == 'cache' for kernel in compiled_kernels))\n"
-    )
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
-    kept |= {"XDG_CACHE_HOME": str(folder / "user"), "TMPDIR": str(folder)}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env={**kept, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    answer, hits = done.stdout.split()
-    return int(answer), int(hits)
-
-
 def test_a_cache_folder_may_be_named(tmp_path):
-    copy_package(tmp_path)
-    assert call(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) == (20, 0)
-    assert call(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) == (20, 1)
+    make_two_kernels(tmp_path)
+    assert call_high(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) == (20, 0)
+    assert call_high(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) == (20, 1)
     assert list((tmp_path / "cache" / "rollstat").iterdir())
 
 
 def test_kernels_work_without_a_writable_folder(tmp_path):
-    copy_package(tmp_path)
+    make_two_kernels(tmp_path)
     blocked = tmp_path / "file"
     blocked.touch()
-    assert call(tmp_path, NUMBA_CACHE_DIR=str(blocked / "below")) == (20, 0)
+    assert call_high(tmp_path, NUMBA_CACHE_DIR=str(blocked / "below")) == (20, 0)
 
 
 def test_kernels_run_as_plain_python():

@@ -1,54 +1,18 @@
 """A kernel is compiled again if, and only if, a file that it depends on is edited."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
-from tests.small_package import make_package
-
-
-def copy_package(folder):
-    """Make a small package of the same name, with a kernel that uses a function of another file."""
-    package = make_package(folder)
-    header = "from rollstat.compile.jit import kernel\n"
-    (package / "kernels" / "high.py").write_text(
-        f"{header}from rollstat.kernels.low import low\n@kernel\ndef high(x):\n    return low(x) * 10\n"
-    )
-    return package
-
-
-def call(folder, argument="1", **environment):
-    """Call the kernel in a new process; return the result and the number of cache hits."""
-    code = (
-        "from rollstat.kernels.high import *\n"
-        f"answer = high({argument})\n"
-        "from rollstat.compile.cache import compiled_kernels\n"
-        "print(answer, sum(kernel.origin == 'cache' for kernel in compiled_kernels))\n"
-    )
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
-    kept |= {"XDG_CACHE_HOME": str(folder / "user"), "TMPDIR": str(folder)}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env={**kept, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    answer, hits = done.stdout.split()
-    return int(answer), int(hits)
+from tests.small_package import call_high, make_two_kernels
 
 
 def test_edit_of_an_imported_file(tmp_path):
-    package = copy_package(tmp_path)
-    assert call(tmp_path) == (20, 0)
-    assert call(tmp_path) == (20, 1)
+    package = make_two_kernels(tmp_path)
+    assert call_high(tmp_path) == (20, 0)
+    assert call_high(tmp_path) == (20, 1)
     low = package / "kernels" / "low.py"
     low.write_text(low.read_text().replace("x + 1", "x + 2"))
-    assert call(tmp_path) == (30, 0)
-    assert call(tmp_path) == (30, 1)
+    assert call_high(tmp_path) == (30, 0)
+    assert call_high(tmp_path) == (30, 1)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +27,7 @@ def test_edit_of_an_imported_file(tmp_path):
     ],
 )
 def test_edit_of_a_kernel_in_a_subfolder(tmp_path, statement, called, exports):
-    package = copy_package(tmp_path)
+    package = make_two_kernels(tmp_path)
     family = package / "kernels" / "family"
     family.mkdir()
     (package / "kernels" / "low.py").rename(family / "low.py")
@@ -72,15 +36,15 @@ def test_edit_of_a_kernel_in_a_subfolder(tmp_path, statement, called, exports):
         f"from rollstat.compile.jit import kernel\n{statement}\n"
         f"@kernel\ndef high(x):\n    return {called}(x) * 10\n"
     )
-    assert call(tmp_path) == (20, 0)
-    assert call(tmp_path) == (20, 1)
+    assert call_high(tmp_path) == (20, 0)
+    assert call_high(tmp_path) == (20, 1)
     low = family / "low.py"
     low.write_text(low.read_text().replace("x + 1", "x + 2"))
-    assert call(tmp_path) == (30, 0)
+    assert call_high(tmp_path) == (30, 0)
 
 
 def test_edit_of_a_file_that_is_not_imported(tmp_path):
-    package = copy_package(tmp_path)
+    package = make_two_kernels(tmp_path)
     kernels = package / "kernels"
     (kernels / "other.py").write_text("from rollstat.compile.jit import kernel\n")
     high = kernels / "high.py"
@@ -88,28 +52,28 @@ def test_edit_of_a_file_that_is_not_imported(tmp_path):
         high.read_text().replace("rollstat.kernels.low import low", "rollstat.kernels import low")
     )
     high.write_text(high.read_text().replace("low(x)", "low.low(x)"))
-    assert call(tmp_path) == (20, 0)
+    assert call_high(tmp_path) == (20, 0)
     (kernels / "other.py").write_text("from rollstat.compile.jit import kernel\n# edited\n")
-    assert call(tmp_path) == (20, 1)
+    assert call_high(tmp_path) == (20, 1)
 
 
 def test_a_process_that_runs_older_code_stores_nothing(tmp_path):
-    low = copy_package(tmp_path) / "kernels" / "low.py"
+    low = make_two_kernels(tmp_path) / "kernels" / "low.py"
     newer = low.read_text()
     low.write_text(newer.replace("x + 1", "x + 10 - 11"))  # bytecode is stale if the size is the same
     edit = f"(__import__('pathlib').Path({str(low)!r}).write_text({newer!r}), 1)[1]"
-    assert call(tmp_path, argument=edit) == (0, 0)
-    assert call(tmp_path) == (20, 0)
-    assert call(tmp_path) == (20, 1)
+    assert call_high(tmp_path, argument=edit) == (0, 0)
+    assert call_high(tmp_path) == (20, 0)
+    assert call_high(tmp_path) == (20, 1)
 
 
 def test_an_edit_may_remove_the_class_of_an_argument(tmp_path):
-    package = copy_package(tmp_path)
+    package = make_two_kernels(tmp_path)
     high = package / "kernels" / "high.py"
     tuples = "from typing import NamedTuple\nclass Step(NamedTuple):\n    x: int\n"
     with_step = tuples + high.read_text().replace("low(x)", "low(x.x)")
     high.write_text(with_step)
-    assert call(tmp_path, argument="Step(1)") == (20, 0)
-    assert call(tmp_path, argument="Step(1)") == (20, 1)
+    assert call_high(tmp_path, argument="Step(1)") == (20, 0)
+    assert call_high(tmp_path, argument="Step(1)") == (20, 1)
     high.write_text(with_step.replace("Step", "Stride"))
-    assert call(tmp_path, argument="Stride(1)") == (20, 0)
+    assert call_high(tmp_path, argument="Stride(1)") == (20, 0)

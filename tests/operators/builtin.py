@@ -1,14 +1,19 @@
-"""Every built-in operator with samples of its elements and a plain definition."""
+"""Every built-in operator with samples and a plain definition, and what tests of operators share."""
 
 import math
 from fractions import Fraction
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
+import pytest
+from numba import config
 from scipy import stats
 
 from rollstat import operators as ops
+from rollstat.kernels.aggregate.operator_calls import lift_argument
 
+needs_compiled_code = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="Python has other rules")
 FLOATS = [3.5, -1.25, 0.0, 2.0, 2.0, -7.75, 0.5, 1e3]
 INTEGERS = [12, -18, 0, 7, 7, -1, 30, 2]
 UNSIGNED = [12, 18, 0, 7, 7, 1, 30, 2**40]
@@ -112,3 +117,25 @@ def same(result, wanted):
     if isinstance(wanted, (float, np.floating)):
         return bool(np.isclose(float(result), float(wanted), rtol=1e-12, atol=1e-12, equal_nan=True))
     return Fraction(int(result)) == Fraction(int(wanted))
+
+
+def name(value):
+    return repr(value) if hasattr(value, "_fields") else ""
+
+
+def fold(operator, arguments):
+    """Result of elements combined one after the other, in plain Python."""
+    states = [lift_argument(operator, argument) for argument in arguments]
+    state = states[0]
+    for newer in states[1:]:
+        state = operator.combine(state, newer)
+    if hasattr(operator, "overflowed") and operator.overflowed(state):
+        return OverflowError
+    return operator.lower(state) if hasattr(operator, "lower") else state
+
+
+class Half(NamedTuple):
+    """Not associative."""
+
+    def combine(self, older, newer):
+        return (older + newer) / 2

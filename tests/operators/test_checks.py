@@ -6,13 +6,7 @@ from typing import NamedTuple
 import pytest
 
 from rollstat import operators as ops
-
-
-class Half(NamedTuple):
-    """Not associative."""
-
-    def combine(self, older, newer):
-        return (older + newer) / 2
+from tests.operators.builtin import Half
 
 
 class WrongIdentity(NamedTuple):

@@ -4,18 +4,14 @@ import copy
 import math
 import operator as python_operators
 import pickle
-from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numba import config
 
 import rollstat
 from rollstat import operators as ops
 from rollstat.operators.interface import NOTHING, as_operator, compiled, empty_result, for_dtype, key_of
-from tests.operators.builtin import BUILTIN
-
-needs_compiled_code = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="Python has other rules")
+from tests.operators.builtin import BUILTIN, Half
 
 
 def test_pickled_operators_are_equal():
@@ -31,13 +27,6 @@ def test_empty_windows():
     assert empty_result(ops.LogSumExp()) == -math.inf
     assert empty_result(ops.Minimum()) is NOTHING
     assert copy.deepcopy(NOTHING) is pickle.loads(pickle.dumps(NOTHING)) is NOTHING
-
-
-class Half(NamedTuple):
-    """Not associative."""
-
-    def combine(self, older, newer):
-        return (older + newer) / 2
 
 
 def test_functions_that_mean_the_same_have_one_class():

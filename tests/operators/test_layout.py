@@ -9,14 +9,7 @@ from numba import config, njit
 from rollstat import operators as ops
 from rollstat.operators import layout
 from rollstat.operators.interface import for_dtype
-from tests.operators.builtin import BUILTIN, FLOATS, columns
-
-needs_compiled_code = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="Python has other rules")
-
-
-def name(value):
-    return repr(value) if hasattr(value, "_fields") else ""
-
+from tests.operators.builtin import BUILTIN, FLOATS, columns, name, needs_compiled_code
 
 ROWS = (np.array(FLOATS), np.arange(len(FLOATS)))
 

@@ -1,37 +1,17 @@
-"""Laws of the built-in operators, their meaning, dtypes and overflow, and operators of functions."""
+"""Laws of the built-in operators, their meaning, and division by zero."""
 
 import numpy as np
 import pytest
-from numba import config
 
 import rollstat
 from rollstat import operators as ops
-from rollstat.kernels.aggregate.operator_calls import lift_argument
-from tests.operators.builtin import BUILTIN, FLOATS, WITH_ROW, columns, same
-
-INT64 = np.iinfo(np.int64)
-needs_compiled_code = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="Python has other rules")
-
-
-def fold(operator, arguments):
-    """Result of elements combined one after the other, in plain Python."""
-    states = [lift_argument(operator, argument) for argument in arguments]
-    state = states[0]
-    for newer in states[1:]:
-        state = operator.combine(state, newer)
-    if hasattr(operator, "overflowed") and operator.overflowed(state):
-        return OverflowError
-    return operator.lower(state) if hasattr(operator, "lower") else state
+from tests.operators.builtin import BUILTIN, FLOATS, WITH_ROW, columns, fold, name, needs_compiled_code, same
 
 
 def elements(operator, samples):
     """Samples as ``lift`` takes them, in the dtypes of computing."""
     values = columns(operator, samples)
     return list(zip(*values)) if isinstance(values, tuple) else list(values)
-
-
-def name(value):
-    return repr(value) if hasattr(value, "_fields") else ""
 
 
 @pytest.mark.parametrize(("operator", "samples", "meaning"), BUILTIN, ids=name)

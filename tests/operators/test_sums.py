@@ -8,21 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollstat import operators as ops
-from rollstat.kernels.aggregate.operator_calls import lift_argument
 from rollstat.operators.interface import for_dtype
+from tests.operators.builtin import fold
 
 INT64 = np.iinfo(np.int64)
-
-
-def fold(operator, arguments):
-    """Result of elements combined one after the other, in plain Python."""
-    states = [lift_argument(operator, argument) for argument in arguments]
-    state = states[0]
-    for newer in states[1:]:
-        state = operator.combine(state, newer)
-    if hasattr(operator, "overflowed") and operator.overflowed(state):
-        return OverflowError
-    return operator.lower(state) if hasattr(operator, "lower") else state
 
 
 corners = st.sampled_from([INT64.min, INT64.max, 0, 2**31, -(2**31), 2**62, -(2**62)])

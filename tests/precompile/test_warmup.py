@@ -1,4 +1,4 @@
-"""Compiling in advance: arguments, effects on the process, the command line, and the report of versions."""
+"""Compiling in advance: arguments, effects on the process and the command line."""
 
 import sys
 import threading

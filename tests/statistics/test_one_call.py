@@ -10,13 +10,7 @@ import pytest
 import rollstat
 from rollstat.plan import Plan, forget_plans
 from rollstat.registry import REGISTRY
-
-
-def series(length, dtype=np.float64, missing=0.0):
-    rng = np.random.default_rng(20261121)
-    values = rng.integers(-9, 9, length).astype(dtype)
-    values[rng.random(length) < missing] = np.nan
-    return values
+from tests.test_plan import series
 
 
 @pytest.mark.parametrize("function", [rollstat.rolling_min, rollstat.rolling_mean, rollstat.rolling_median])
