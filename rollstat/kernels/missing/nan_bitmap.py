@@ -5,8 +5,8 @@
     values    1.5 NaN 2.0 NaN NaN 7.1 ...        bitmap   ...011010 (64 values per word)
 
     64 windows that start in one word:   missing in the first one + all that enter <= allowed?   none marked
-    else eight windows at a time:        the same test
-    else one window at a time:           missing > allowed?                                      marked
+                                         missing in the first one - all that leave > allowed?    all marked
+    else window i of them:               missing in the first one + entered - left by i > allowed?   marked
 
 State: `bitmap`, uint64: bit ``i % 64`` of word ``i // 64`` is set where value i is missing. At least one word
 of zeros follows the last value. Cost: a few instructions for 64 rows where few values are missing, at most a
@@ -16,11 +16,10 @@ few for each row elsewhere.
 import numpy as np
 
 from rollstat.compile.jit import INDEX, kernel
-from rollstat.compile.lowering import count_ones, count_trailing_zeros
+from rollstat.compile.lowering import count_ones
 from rollstat.compile.simd.masks import nan_bits
 
 _ONE = np.uint64(1)
-_BYTE = np.uint64(255)
 
 
 def empty_bitmap(length):
@@ -69,27 +68,30 @@ def mark_insufficient(bitmap, width, min_periods, mark, out, other):
 
     The window of row i is ``[i, i + width)``. The same rows of `other` are marked if it has a length.
     """
-    limit = width - min_periods
+    excess = min_periods - width
     if width < 16:
         for first in range(0, len(out), 64):
             low, high = bitmap[(first >> 6) & INDEX], bitmap[((first >> 6) + 1) & INDEX]
-            bits = _insufficient_bits(low, high, width, limit)
+            bits = _insufficient_bits(low, high, width, -excess)
             if bits:
-                _mark_bits(bits, mark, out[first : first + 64], other[first : first + 64])
+                _mark_bits(bits, mark, out[first : first + 64])
+                _mark_bits(bits, mark, other[first : first + 64])
         return
-    missing = 0
     for i in range(0, width, 64):
         word = bitmap[i >> 6]
         if i + 64 > width:
             word &= (_ONE << np.uint64(width - i)) - _ONE
-        missing += count_ones(word)
+        excess += count_ones(word)
     for first in range(0, len(out), 64):
         leaving, entering = bitmap[(first >> 6) & INDEX], _bits_from(bitmap, first + width)
-        leave, enter = count_ones(leaving), count_ones(entering)
-        if missing + enter > limit:
-            rows, others = out[first : first + 64], other[first : first + 64]
-            _mark_rows(leaving, entering, missing - limit, mark, rows, others)
-        missing += enter - leave
+        enter, leave = count_ones(entering), count_ones(leaving)
+        if excess - leave > 0:
+            out[first : first + 64] = mark
+            other[first : first + 64] = mark
+        elif excess + enter > 0:
+            _mark_rows(leaving, entering, excess, mark, out[first : first + 64])
+            _mark_rows(leaving, entering, excess, mark, other[first : first + 64])
+        excess += enter - leave
 
 
 @kernel
@@ -116,34 +118,19 @@ def _insufficient_bits(low, high, width, limit):
 
 
 @kernel
-def _mark_bits(bits, mark, out, other):
-    """Mark the rows whose bits are set."""
-    while bits:
-        i = count_trailing_zeros(bits)
-        if i >= len(out):
-            return
-        out[i] = mark
-        if len(other):
-            other[i] = mark
-        bits &= bits - _ONE
+def _mark_bits(bits, mark, out):
+    """Mark the rows whose bits are set; all rows are written, which takes no branches."""
+    for i in range(len(out)):
+        out[i] = mark if bits >> np.uint64(i) & _ONE else out[i]
 
 
 @kernel
-def _mark_rows(leaving, entering, excess, mark, out, other):
-    """Mark those of up to 64 rows that are insufficient.
+def _mark_rows(leaving, entering, excess, mark, out):
+    """Mark those of up to 64 rows that are insufficient; the loop has no branches and runs in vectors.
 
     `excess` is how many more values than allowed are missing in the window of the first row.
     """
-    for first in range(0, len(out), 8):
-        shift = np.uint64(first)
-        leave, enter = leaving >> shift & _BYTE, entering >> shift & _BYTE
-        if excess + count_ones(enter) > 0:
-            for i in range(first, min(first + 8, len(out))):
-                if excess > 0:
-                    out[i] = mark
-                    if len(other):
-                        other[i] = mark
-                excess += int(enter & _ONE) - int(leave & _ONE)
-                enter, leave = enter >> _ONE, leave >> _ONE
-        else:
-            excess += count_ones(enter) - count_ones(leave)
+    for i in range(len(out)):
+        before = (_ONE << np.uint64(i)) - _ONE
+        missing = excess + count_ones(entering & before) - count_ones(leaving & before)
+        out[i] = mark if missing > 0 else out[i]
