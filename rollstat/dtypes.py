@@ -51,7 +51,7 @@ def plain(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype in which a computation writes an output of this kind, for input of `dtype`."""
+    """Return the dtype in which a computation writes an output of this kind, for input of native `dtype`."""
     if kind in ("position", "offset"):
         return np.dtype(np.int64)
     if kind == "flag":
@@ -60,7 +60,7 @@ def compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
         return np.dtype(np.uint8)
     if dtype.kind == "f":
         # float32 cannot hold all whole numbers beyond 2**24.
-        return np.dtype(np.float64) if kind == "integer" else np.dtype(dtype.newbyteorder("="))
+        return np.dtype(np.float64) if kind == "integer" else dtype
     if kind == "float":
         return np.dtype(np.float64)
     if kind == "difference":
@@ -71,7 +71,7 @@ def compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
         return np.dtype(np.int64)
     if kind == "interpolated":
         return np.dtype(np.float64)
-    return np.dtype(np.uint8) if dtype.kind == "b" else np.dtype(dtype.newbyteorder("="))
+    return np.dtype(np.uint8) if dtype.kind == "b" else dtype
 
 
 def result_dtype(kind: str, dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
@@ -80,9 +80,9 @@ def result_dtype(kind: str, dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
     if kind in ("position", "offset", "flag") or computed.kind == "f":
         return computed
     if dtype.kind in "mM" and kind == "difference":
-        return np.dtype(dtype.newbyteorder("=").str.replace("M8", "m8"))  # with the multiple of its unit
+        return np.dtype(dtype.str.replace("M8", "m8"))  # with the multiple of its unit
     if dtype.kind in "mM" and kind in ("value", "interpolated"):
-        return np.dtype(dtype.newbyteorder("="))
+        return dtype
     if exact:
         is_bool = kind == "truth" or (dtype.kind == "b" and kind == "value")
         return np.dtype(np.bool_) if is_bool else computed

@@ -229,7 +229,7 @@ class Plan:
     Attributes
     ----------
     dtype : numpy.dtype
-        Of the first array.
+        Of the first array, in native byte order.
     others : sequence of numpy.dtype
         Of further arrays.
     shape : tuple of int
@@ -281,7 +281,7 @@ class Plan:
         stack: bool = False,
         finish: Callable[..., Any] | None = None,
     ) -> None:
-        self.dtype = dtype
+        self.dtype = dtype.newbyteorder("=")
         self.others = others
         self.shape = shape
         self.window = window
@@ -298,7 +298,7 @@ class Plan:
         self.rows = self.windows.rows
         self.kept: Any = self.windows.whole if options.mode == "valid" else slice(0, self.rows)
         self._make = make
-        self.computation = make(dtype, self.windows)
+        self.computation = make(self.dtype, self.windows)
         self._plan_outputs()
         self.lines = math.prod(shape[: self.axis]) * math.prod(shape[self.axis + 1 :])
         short = self.lines > 1 and 0 < length < SHORT_LINE and isinstance(self.windows, FixedWindows)

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 import rollstat
+from rollstat.registry import REGISTRY
+from tests.test_contract import call, outputs
 
 
 @pytest.mark.parametrize("dtype", ["M8[3s]", "m8[2h]", "M8[7D]", ">M8[3s]"])
@@ -29,6 +31,18 @@ def test_times_keep_the_multiple_of_their_unit(dtype):
     assert rollstat.rolling_ptp(np.array([1, 5]).view("M8[3s]"), 2)[1] == np.timedelta64(12, "s")
     assert rollstat.rolling_max(values, 2).dtype == native
     assert rollstat.RollingMax(2, dtype=native).push(None).dtype == native
+
+
+@pytest.mark.parametrize("name", [name for name, each in REGISTRY.items() if "f" in each.kinds])
+def test_float32_of_another_byte_order_rounds_alike(name, rng):
+    statistic = REGISTRY[name]
+    arrays = [rng.standard_normal(60).astype(np.float32) for _ in range(statistic.series)]
+    swapped = [array.astype(array.dtype.newbyteorder()) for array in arrays]
+    for sample in statistic.samples:
+        native = call(statistic, arrays, 5, sample, min_periods=1)
+        for a, b in zip(outputs(native), outputs(call(statistic, swapped, 5, sample, min_periods=1))):
+            assert a.dtype == b.dtype
+            assert a.tobytes() == b.tobytes()
 
 
 def test_float16_is_computed_in_float64_as_in_pandas():

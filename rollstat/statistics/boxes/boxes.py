@@ -136,7 +136,7 @@ class Box:
     def dtype(self, kind: str) -> np.dtype[Any]:
         """Return the dtype of a result of this kind: integers stay integers where none can be missing."""
         replaced = self.mask is not None or self.options.fill_value is not None
-        return result_dtype(kind, self.array.dtype, replaced or self.mode != "same")
+        return result_dtype(kind, self.array.dtype.newbyteorder("="), replaced or self.mode != "same")
 
     @property
     def shape(self) -> tuple[int, ...]:
