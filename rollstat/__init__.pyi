@@ -4,7 +4,7 @@ from . import operators as operators
 from . import statistics as statistics
 from . import streaming as streaming
 from .dtypes import PrecisionWarning as PrecisionWarning
-from .explain import explain as explain
+from .explanation import explain as explain
 from .operators.checks import check_operator as check_operator
 from .options import get_threads as get_threads
 from .options import set_threads as set_threads

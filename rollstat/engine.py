@@ -32,7 +32,7 @@ from rollstat.dtypes import (
     union_mask,
     warn_of_rounded,
 )
-from rollstat.explain import Explanation, explain_plan
+from rollstat.explanation import Explanation, explain_plan
 from rollstat.options import Options, Window, ordered_times
 from rollstat.plan import PLAIN_DTYPES, BlockRows, MakeComputation, OneCall, Plan, Split, keep_plan
 from rollstat.results import allocate_lines, as_lines, check_out, convert, lines_of_out, shaped
@@ -331,7 +331,7 @@ class WholeCall:
     run : callable
         Returns what the public function returns.
     explain : callable
-        Takes the name of the statistic and returns the :class:`rollstat.explain.Explanation`.
+        Takes the name of the statistic and returns the :class:`rollstat.explanation.Explanation`.
     """
 
     run: Callable[[], Any]

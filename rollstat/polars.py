@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rollstat.explain import explain
+from rollstat.explanation import explain
 from rollstat.options import Options
 from rollstat.registry import REGISTRY
 

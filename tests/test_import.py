@@ -141,7 +141,7 @@ def test_star_import_in_a_fresh_process():
 def test_names_can_be_imported_in_any_order():
     run(
         "from rollstat import rolling_median, RollingMedian, explain, restore\n"
-        "import rollstat, rollstat.explain\n"  # the module has the name of the function
+        "import rollstat, rollstat.explanation\n"
         "assert rollstat.explain is explain and callable(explain)\n"
         "assert rollstat.rolling_median is rollstat.statistics.rolling_median is rolling_median\n"
         "assert rollstat.streaming.RollingMedian is RollingMedian"

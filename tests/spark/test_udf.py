@@ -182,3 +182,11 @@ def test_expanding_and_forward(frame):
         1.0,
         1.0,
     ]
+
+
+def test_functions_of_a_script_that_mention_the_package_run_in_workers(frame):
+    names = {"__name__": "__main__", "rollstat": rollstat}
+    exec("def last(x): return float(rollstat.rolling_median(x, 3, min_periods=1)[-1])", names)
+    last = F.udf(names["last"], T.DoubleType(), useArrow=False)
+    found = frame.where("row = 3").select(last(F.array(F.lit(4.0), F.lit(1.0), F.lit(2.0)))).collect()
+    assert found[0][0] == 2.0

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import Block
 from rollstat.engine import WholeCall
-from rollstat.explain import Explanation, Step
+from rollstat.explanation import Explanation, Step
 from rollstat.operators import as_operator
 from rollstat.operators.interface import arguments_of_lift, is_builtin
 from rollstat.options import CommonOptions, Options, Window

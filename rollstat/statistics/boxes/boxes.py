@@ -26,7 +26,7 @@ from rollstat.dtypes import (
     union_mask,
 )
 from rollstat.engine import Call, WholeCall
-from rollstat.explain import Explanation, Step
+from rollstat.explanation import Explanation, Step
 from rollstat.kernels.comparator import Greatest, Least, worst
 from rollstat.options import Options, choice, whole_number
 from rollstat.plan import Output

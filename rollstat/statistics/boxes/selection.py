@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat import thresholds
 from rollstat.engine import Call, WholeCall
-from rollstat.explain import Step
+from rollstat.explanation import Step
 from rollstat.options import Options
 from rollstat.plan import MakeComputation, Output
 from rollstat.statistics.boxes.boxes import Box, box_call

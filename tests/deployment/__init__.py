@@ -1,0 +1,1 @@
+"""What deployments do with the package: pickled functions, other users, containers, interrupts."""
