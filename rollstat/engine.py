@@ -14,6 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
@@ -110,8 +111,9 @@ class Execution:
 
     def _work_on_threads(self, tasks: deque[tuple[int, BlockRows]], threads: int) -> None:
         """Compute blocks on this thread and others."""
-        pool = _pool(threads - 1)
-        waiting = [pool.submit(self._work_through, tasks) for _ in range(threads - 1)]
+        pool, waiting = _pool(threads - 1), []
+        with suppress(RuntimeError):  # no thread can start after the main thread has ended
+            waiting.extend(pool.submit(self._work_through, tasks) for _ in range(threads - 1))
         _thread.works = True
         try:
             self._work_through(tasks)
@@ -390,12 +392,12 @@ def execute(
         plan = plan.over(times)
     lines = [as_lines(array, plan.axis) for array in arrays]
     line_mask = None if mask is None else as_lines(mask, plan.axis)
-    results = allocate_lines(len(lines[0]), plan.rows, plan.dtypes, plan.stack)
-    masks = [np.zeros(result.shape, np.bool_) for result in results] if plan.masked else []
+    results = None
     if targets and plan.options.mode == "same" and not plan.can_fail:
-        for i, target in enumerate(targets):
-            direct = lines_of_out(target, plan.axis, [*arrays, *plan.windows.memory])
-            results[i] = results[i] if direct is None else direct
+        results = lines_of_out(targets, plan.axis, [*arrays, *plan.windows.memory])
+    if results is None:
+        results = allocate_lines(len(lines[0]), plan.rows, plan.dtypes, plan.stack)
+    masks = [np.zeros(result.shape, np.bool_) for result in results] if plan.masked else []
     if plan.joined:
         line_mask = None if line_mask is None else _end_to_end(line_mask)
         joined = [[_end_to_end(each) for each in several] for several in (lines, results, masks)]

@@ -157,7 +157,8 @@ def check_out(
         raise ValueError(f"out must hold {expected}; it held {len(given)}")
     for i, (array, shape, dtype) in enumerate(zip(given, shapes, dtypes)):
         if not isinstance(array, np.ndarray) or not array.flags.writeable:
-            raise TypeError(f"out must be a writable ndarray; got {type(array).__name__}")
+            kind = "a read-only array" if isinstance(array, np.ndarray) else type(array).__name__
+            raise TypeError(f"out must be a writable ndarray; got {kind}")
         if array.shape != shape or array.dtype != dtype:
             raise ValueError(
                 f"out must have shape {shape} and dtype {dtype}; it had {array.shape} and {array.dtype}"
@@ -189,12 +190,15 @@ def _overlap(a: NDArray[Any], b: NDArray[Any]) -> bool:
         return True
 
 
-def lines_of_out(out: Any, axis: int, inputs: Sequence[NDArray[Any]]) -> NDArray[Any] | None:
-    """Return the lines of `out` if blocks can write to them: contiguous, and no part of what they read."""
-    lines = as_lines(out, axis)
-    if not lines.flags.c_contiguous or not np.may_share_memory(lines, out):
+def lines_of_out(out: Sequence[Any], axis: int, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]] | None:
+    """Return the lines of arrays if blocks can write to all: contiguous, and no part of what they read."""
+    lines = [as_lines(array, axis) for array in out]
+    if not all(
+        each.flags.c_contiguous and np.may_share_memory(each, array) for each, array in zip(lines, out)
+    ):
         return None
-    return None if any(np.may_share_memory(out, array) for array in inputs) else lines
+    shared = any(np.may_share_memory(array, given) for array in out for given in inputs)
+    return None if shared else lines
 
 
 def as_lines(array: NDArray[Any], axis: int) -> NDArray[Any]:
