@@ -125,68 +125,51 @@ def precedes(values, node, other, newest, reverse):
     return (value < bound) != reverse
 
 
+@kernel(forceinline=True)
+def _root(links, link):
+    """Return the root of the subtree below a link, and the number of nodes before the root."""
+    root = np.int64(links[link]) & INDEX
+    return root, np.int64(links[RECORD * root + BEFORE])
+
+
+@kernel(forceinline=True)
+def _in_order(values, first, second, newest, reverse):
+    """Return two roots in order; 0, which is no root, comes last."""
+    other, root = first[0], second[0]
+    if root != 0 and (other == 0 or precedes(values, root, other, newest, reverse)):
+        return second, first
+    return first, second
+
+
 @kernel
-def find_rank_three_trees(links, values, work, left, middle, right, rank, newest, reverse):
-    """Return the node of that rank, from 0, among all nodes of the subtrees of three roots.
+def find_rank_three_trees(links, values, work, trees, rank, newest, reverse):
+    """Return the node of that rank, from 0, among all nodes of three trees.
 
     Each step either cuts the right part off the subtree with the largest root, or the left part off the one
     with the smallest root. `low`, `central` and `high` are the remaining roots, in order; 0 is no root.
     """
-    low, central, high = left, middle, right
-    if central != 0 and (low == 0 or precedes(values, central, low, newest, reverse)):
-        low, central = central, low
-    if high != 0 and (central == 0 or precedes(values, high, central, newest, reverse)):
-        central, high = high, central
-        if low == 0 or precedes(values, central, low, newest, reverse):
-            low, central = central, low
+    low, central = _root(links, RECORD * trees[0] + LEFT), _root(links, RECORD * trees[1] + LEFT)
+    low, central = _in_order(values, low, central, newest, reverse)
+    central, high = _in_order(values, central, _root(links, RECORD * trees[2] + LEFT), newest, reverse)
+    low, central = _in_order(values, low, central, newest, reverse)
     steps = 1
-    before_low = np.int64(links[RECORD * low + BEFORE])
-    before_central = np.int64(links[RECORD * central + BEFORE])
-    before_high = np.int64(links[RECORD * high + BEFORE])
-    while high != 0:
+    while central[0] != 0:
         steps += 1
-        # So many nodes at least come before the root `high`: if more than `rank`, it is past the rank.
-        if before_low + before_central + before_high + 2 > rank:
-            high = np.int64(links[RECORD * high + LEFT]) & INDEX
-            before_high = np.int64(links[RECORD * high + BEFORE])
-            if high != 0 and precedes(values, high, central, newest, reverse):
-                central, high = high, central
-                before_central, before_high = before_high, before_central
-                if precedes(values, central, low, newest, reverse):
-                    low, central = central, low
-                    before_low, before_central = before_central, before_low
+        # So many nodes at least come before the last root: if more than `rank`, it is past the rank.
+        if high[0] != 0 and low[1] + central[1] + high[1] + 2 > rank:
+            high = _root(links, RECORD * high[0] + LEFT)
+            central, high = _in_order(values, central, high, newest, reverse)
+            low, central = _in_order(values, low, central, newest, reverse)
+        elif high[0] == 0 and low[1] + central[1] + 1 > rank:
+            central = _root(links, RECORD * central[0] + LEFT)
+            low, central = _in_order(values, low, central, newest, reverse)
         else:
-            rank -= before_low + 1
-            low = np.int64(links[RECORD * low + RIGHT]) & INDEX
-            before_low = np.int64(links[RECORD * low + BEFORE])
-            if low == 0:
-                low, central, high = central, high, low
-                before_low, before_central, before_high = before_central, before_high, before_low
-            elif precedes(values, central, low, newest, reverse):
-                low, central = central, low
-                before_low, before_central = before_central, before_low
-                if precedes(values, high, central, newest, reverse):
-                    central, high = high, central
-                    before_central, before_high = before_high, before_central
-    while central != 0:
-        steps += 1
-        if before_low + before_central + 1 > rank:
-            central = np.int64(links[RECORD * central + LEFT]) & INDEX
-            before_central = np.int64(links[RECORD * central + BEFORE])
-            if central == 0:
-                break
-        else:
-            rank -= before_low + 1
-            low = np.int64(links[RECORD * low + RIGHT]) & INDEX
-            before_low = np.int64(links[RECORD * low + BEFORE])
-            if low == 0:
-                low = central
-                break
-        if precedes(values, central, low, newest, reverse):
-            low, central = central, low
-            before_low, before_central = before_central, before_low
+            rank -= low[1] + 1
+            low = _root(links, RECORD * low[0] + RIGHT)
+            low, central = _in_order(values, low, central, newest, reverse)
+            central, high = _in_order(values, central, high, newest, reverse)
     work[0] += steps
-    return find_rank(links, work, low, rank)
+    return find_rank(links, work, low[0], rank)
 
 
 @kernel
@@ -275,9 +258,7 @@ def find(header, links, values, newest, rank):
             links[0],
             values,
             header[STEPS:],
-            np.int64(links[0, RECORD * header[LEFT_TREE] + LEFT]),
-            np.int64(links[0, RECORD * header[MIDDLE_TREE] + LEFT]),
-            np.int64(links[0, RECORD * header[RIGHT_TREE] + LEFT]),
+            header[LEFT_TREE : RIGHT_TREE + 1],
             rank,
             newest,
             header[REVERSE] != 0,

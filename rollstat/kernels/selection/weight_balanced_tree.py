@@ -61,49 +61,35 @@ def comes_after(values, node, other, reverse):
     return (value > bound or (value == bound and node > other)) != reverse
 
 
+@kernel(forceinline=True)
+def _turn(links, node, side):
+    """Put the child of `node` on one side in its place, with `node` below on the other; return the child."""
+    child, other = links[RECORD * node + side], RIGHT - side
+    links[RECORD * node + side] = links[RECORD * child + other]
+    links[RECORD * child + other] = node
+    if side == LEFT:
+        links[RECORD * node + BEFORE] -= links[RECORD * child + BEFORE] + 1
+    else:
+        links[RECORD * child + BEFORE] += links[RECORD * node + BEFORE] + 1
+    return child
+
+
 @kernel
 def _rotate(links, link, total):
     """Rotate the subtree of `total` nodes below `link`, one of whose sides is too heavy; return the steps."""
     node = links[link]
     before = links[RECORD * node + BEFORE]
-    if 2 * before >= total:
-        child = links[RECORD * node + LEFT]
-        outer = links[RECORD * child + BEFORE]
-        inner = before - outer - 1
-        if inner + 1 < 2 * (outer + 1):
-            links[RECORD * node + LEFT] = links[RECORD * child + RIGHT]
-            links[RECORD * node + BEFORE] = inner
-            links[RECORD * child + RIGHT] = node
-            links[link] = child
-            return 6
-        top = links[RECORD * child + RIGHT]
-        middle = links[RECORD * top + BEFORE]
-        links[RECORD * child + RIGHT] = links[RECORD * top + LEFT]
-        links[RECORD * node + LEFT] = links[RECORD * top + RIGHT]
-        links[RECORD * node + BEFORE] = inner - middle - 1
-        links[RECORD * top + LEFT] = child
-        links[RECORD * top + RIGHT] = node
-        links[RECORD * top + BEFORE] = outer + 1 + middle
-    else:
-        child = links[RECORD * node + RIGHT]
-        inner = links[RECORD * child + BEFORE]
-        outer = total - before - inner - 2
-        if inner + 1 < 2 * (outer + 1):
-            links[RECORD * node + RIGHT] = links[RECORD * child + LEFT]
-            links[RECORD * child + LEFT] = node
-            links[RECORD * child + BEFORE] = before + 1 + inner
-            links[link] = child
-            return 6
-        top = links[RECORD * child + LEFT]
-        middle = links[RECORD * top + BEFORE]
-        links[RECORD * child + LEFT] = links[RECORD * top + RIGHT]
-        links[RECORD * child + BEFORE] = inner - middle - 1
-        links[RECORD * node + RIGHT] = links[RECORD * top + LEFT]
-        links[RECORD * top + RIGHT] = child
-        links[RECORD * top + LEFT] = node
-        links[RECORD * top + BEFORE] = before + 1 + middle
-    links[link] = top
-    return 9
+    side = LEFT if 2 * before >= total else RIGHT
+    child = links[RECORD * node + side]
+    left = links[RECORD * child + BEFORE]
+    right = (before if side == LEFT else total - before - 1) - left - 1
+    outer, inner = (left, right) if side == LEFT else (right, left)
+    steps = 6
+    if inner + 1 >= 2 * (outer + 1):
+        links[RECORD * node + side] = _turn(links, child, RIGHT - side)
+        steps = 9
+    links[link] = _turn(links, node, side)
+    return steps
 
 
 @kernel
@@ -114,34 +100,51 @@ def _balance(links, work, noted):
         work[0] += _rotate(links, work[noted], work[noted + 1])
 
 
+@kernel(forceinline=True)
+def _note(work, noted, link, total, heavy, light):
+    """Note a link and the size of its subtree if one side is too heavy for the other; return the end."""
+    if heavy > 3 * light:
+        work[noted] = link
+        work[noted + 1] = total
+        noted += 2
+    return noted
+
+
+@kernel(forceinline=True)
+def _descend(links, values, work, tree, node, stop, change, reverse):
+    """Follow the path to where `node` belongs, as far as `stop`, and add `change` to the sizes on the path.
+
+    Return the link to `stop`, the size of the subtree below it before the change, and the end of the notes.
+    """
+    total = links[RECORD * tree + BEFORE]
+    links[RECORD * tree + BEFORE] = total + change
+    link = RECORD * tree + LEFT
+    noted = steps = 1
+    here = np.int64(links[link]) & INDEX
+    while here != stop:
+        before = links[RECORD * here + BEFORE]
+        rest = total - before
+        after = np.int64(comes_after(values, node, here, reverse))
+        links[RECORD * here + BEFORE] = before + change * (1 - after)
+        size, other = (rest - 1, before + 1) if after else (before, rest)
+        heavy, light = (size + 2, other) if change > 0 else (other, size)
+        noted = _note(work, noted, link, total + change, heavy, light)
+        link = RECORD * here + after
+        total = size
+        here = np.int64(links[link]) & INDEX
+        steps += 1
+    work[0] += steps + 4
+    return link, total, noted
+
+
 @kernel
 def add(links, values, work, tree, node, reverse):
     """Add `node`, which is in no tree, to a tree."""
     links[RECORD * node + LEFT] = 0
     links[RECORD * node + RIGHT] = 0
     links[RECORD * node + BEFORE] = 0
-    total = links[RECORD * tree + BEFORE]
-    links[RECORD * tree + BEFORE] = total + 1
-    link = RECORD * tree + LEFT
-    noted = 1
-    steps = 1
-    here = np.int64(links[link]) & INDEX
-    while here != 0:
-        before = links[RECORD * here + BEFORE]
-        rest = total - before
-        after = np.int64(comes_after(values, node, here, reverse))
-        links[RECORD * here + BEFORE] = before + 1 - after
-        growing, other = (rest + 1, before + 1) if after else (before + 2, rest)
-        if growing > 3 * other:
-            work[noted] = link
-            work[noted + 1] = total + 1
-            noted += 2
-        link = RECORD * here + after
-        total = growing - 2
-        here = np.int64(links[link]) & INDEX
-        steps += 1
+    link, _, noted = _descend(links, values, work, tree, node, 0, 1, reverse)
     links[link] = node
-    work[0] += steps + 4
     _balance(links, work, noted)
 
 
@@ -155,10 +158,7 @@ def _take_last(links, work, link, total, noted):
     steps = 1
     while links[RECORD * here + RIGHT] != 0:
         before = links[RECORD * here + BEFORE]
-        if before + 1 > 3 * (total - before - 1):
-            work[noted] = link
-            work[noted + 1] = total - 1
-            noted += 2
+        noted = _note(work, noted, link, total - 1, before + 1, total - before - 1)
         total -= before + 1
         link = RECORD * here + RIGHT
         here = np.int64(links[link]) & INDEX
@@ -171,37 +171,14 @@ def _take_last(links, work, link, total, noted):
 @kernel
 def remove(links, values, work, tree, node, reverse):
     """Remove `node` from the tree that it is in."""
-    total = links[RECORD * tree + BEFORE]
-    links[RECORD * tree + BEFORE] = total - 1
-    link = RECORD * tree + LEFT
-    noted = 1
-    steps = 1
-    here = np.int64(links[link]) & INDEX
-    while here != node:
-        before = links[RECORD * here + BEFORE]
-        rest = total - before
-        after = np.int64(comes_after(values, node, here, reverse))
-        links[RECORD * here + BEFORE] = before - 1 + after
-        shrinking, other = (rest - 1, before + 1) if after else (before, rest)
-        if other > 3 * shrinking:
-            work[noted] = link
-            work[noted + 1] = total - 1
-            noted += 2
-        link = RECORD * here + after
-        total = shrinking
-        here = np.int64(links[link]) & INDEX
-        steps += 1
-    work[0] += steps + 4
+    link, total, noted = _descend(links, values, work, tree, node, node, -1, reverse)
     if links[RECORD * node + LEFT] == 0:
         links[link] = links[RECORD * node + RIGHT]
     elif links[RECORD * node + RIGHT] == 0:
         links[link] = links[RECORD * node + LEFT]
     else:
         before = links[RECORD * node + BEFORE]
-        if total - before > 3 * before:
-            work[noted] = link
-            work[noted + 1] = total - 1
-            noted += 2
+        noted = _note(work, noted, link, total - 1, total - before, before)
         below = noted
         heir, noted = _take_last(links, work, RECORD * node + LEFT, before, noted)
         if noted > below and work[below] == RECORD * node + LEFT:
