@@ -116,25 +116,23 @@ def mean_differences(rank, ordered, first, last, start, end, scratch, result):
     counts, up, down, pairs = scratch.counts, scratch.up, scratch.down, scratch.pairs
     left = right = lowest = highest = 0
     for i in range(len(start)):
-        while left < start[i]:
-            if left < right and rank[left] >= 0:
-                if rank[left] < first:
+        for j in range(left, min(start[i], right)):
+            if rank[j] >= 0:
+                if rank[j] < first:
                     lowest -= 1
-                elif rank[left] > last:
+                elif rank[j] > last:
                     highest -= 1
                 else:
-                    _change(ordered, first, last, counts, up, down, pairs, rank[left], -1)
-            left += 1
-        right = max(left, right)
-        while right < end[i]:
-            if rank[right] >= 0:
-                if rank[right] < first:
+                    _change(ordered, first, last, counts, up, down, pairs, rank[j], -1)
+        for j in range(max(start[i], right), end[i]):
+            if rank[j] >= 0:
+                if rank[j] < first:
                     lowest += 1
-                elif rank[right] > last:
+                elif rank[j] > last:
                     highest += 1
                 else:
-                    _change(ordered, first, last, counts, up, down, pairs, rank[right], 1)
-            right += 1
+                    _change(ordered, first, last, counts, up, down, pairs, rank[j], 1)
+        left, right = start[i], end[i]
         count = counts[1] + lowest + highest
         if count > 1:
             if lowest > 1 or highest > 1:

@@ -41,8 +41,6 @@ from rollstat.kernels.selection.rank_set import (
     add_observation,
     at_or_after,
     before,
-    cursor_add,
-    cursor_remove,
     remove_observation,
     seek,
     select,
@@ -156,23 +154,14 @@ def find_distances(rank, ordered, start, end, scratch, lower, upper, near, far):
     window, copies = scratch.window, scratch.copies
     cursors, steps = scratch.cursors, scratch.steps
     left = right = 0
-    median, first, beyond = cursors[0], cursors[1], cursors[2]
     for i in range(len(start)):
-        while left < start[i]:
-            if left < right and rank[left] >= 0:
-                removed = remove_observation(window, copies, rank[left])
-                cursor_remove(median, removed)
-                cursor_remove(first, removed)
-                cursor_remove(beyond, removed)
-            left += 1
-        right = max(left, right)
-        while right < end[i]:
-            if rank[right] >= 0:
-                added = add_observation(window, copies, rank[right])
-                cursor_add(median, added)
-                cursor_add(first, added)
-                cursor_add(beyond, added)
-            right += 1
+        for j in range(left, min(start[i], right)):
+            if rank[j] >= 0:
+                remove_observation(window, copies, cursors, rank[j])
+        for j in range(max(start[i], right), end[i]):
+            if rank[j] >= 0:
+                add_observation(window, copies, cursors, rank[j])
+        left, right = start[i], end[i]
         if window.size[0] > 0:
             so_far = steps[0]
             lower[i], upper[i], near[i], far[i] = _distances(window, ordered, cursors, steps)

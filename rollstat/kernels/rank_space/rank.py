@@ -53,21 +53,19 @@ def count_newest(rank, start, end, dense, copies, window, smaller, equal, total)
     """
     left = right = 0
     for i in range(len(start)):
-        while left < start[i]:
-            if left < right and rank[left] >= 0:
-                r = rank[left]
+        for j in range(left, min(start[i], right)):
+            if rank[j] >= 0:
+                r = rank[j]
                 copies[r] -= 1
                 if not dense or copies[r] == 0:
                     remove(window, r + copies[r])
-            left += 1
-        right = max(left, right)
-        while right < end[i]:
-            if rank[right] >= 0:
-                r = rank[right]
+        for j in range(max(start[i], right), end[i]):
+            if rank[j] >= 0:
+                r = rank[j]
                 if not dense or copies[r] == 0:
                     add(window, r + copies[r])
                 copies[r] += 1
-            right += 1
+        left, right = start[i], end[i]
         total[i] = window.size[0]
         smaller[i] = equal[i] = 0
         if end[i] > start[i] and rank[end[i] - 1] >= 0:

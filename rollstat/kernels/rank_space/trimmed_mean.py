@@ -57,8 +57,6 @@ from rollstat.kernels.selection.rank_set import (
     add_observation,
     at_or_after,
     before,
-    cursor_add,
-    cursor_remove,
     remove_observation,
 )
 
@@ -147,23 +145,17 @@ def trimmed_means(rank, ordered, start, end, scratch, proportion, winsorize, res
     low, high = scratch.cursors[0], scratch.cursors[1]
     left = right = 0
     for i in range(len(start)):
-        while left < start[i]:
-            if left < right and rank[left] >= 0:
-                removed = remove_observation(window, copies, rank[left])
-                cursor_remove(low, removed)
-                cursor_remove(high, removed)
+        for j in range(left, min(start[i], right)):
+            if rank[j] >= 0:
+                removed = remove_observation(window, copies, scratch.cursors, rank[j])
                 if low[RANK] <= removed < high[RANK]:
                     assign(sums, base, removed, 0.0)
-            left += 1
-        right = max(left, right)
-        while right < end[i]:
-            if rank[right] >= 0:
-                added = add_observation(window, copies, rank[right])
-                cursor_add(low, added)
-                cursor_add(high, added)
+        for j in range(max(start[i], right), end[i]):
+            if rank[j] >= 0:
+                added = add_observation(window, copies, scratch.cursors, rank[j])
                 if low[RANK] <= added < high[RANK]:
                     assign(sums, base, added, ordered[added])
-            right += 1
+        left, right = start[i], end[i]
         count = window.size[0]
         if count > 0:
             cut = np.int64(proportion * count)

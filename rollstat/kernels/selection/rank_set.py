@@ -110,20 +110,29 @@ def remove(rank_set, rank):
 
 
 @kernel
-def add_observation(rank_set, copies, rank):
+def move_cursors(cursors, rank, difference):
+    """Update cursors after `rank` was added, or removed if the `difference` is -1."""
+    for q in range(len(cursors)):
+        cursors[q, BELOW] += difference if rank < cursors[q, RANK] else 0
+
+
+@kernel
+def add_observation(rank_set, copies, cursors, rank):
     """Add an observation of a tied rank, and return its member."""
     added = rank + copies[rank]
     copies[rank] += 1
     add(rank_set, added)
+    move_cursors(cursors, added, 1)
     return added
 
 
 @kernel
-def remove_observation(rank_set, copies, rank):
+def remove_observation(rank_set, copies, cursors, rank):
     """Remove an observation of a tied rank, and return the member that it frees."""
     copies[rank] -= 1
     removed = rank + copies[rank]
     remove(rank_set, removed)
+    move_cursors(cursors, removed, -1)
     return removed
 
 
@@ -202,18 +211,6 @@ def before(rank_set, rank):
     while i >= 0 and bits[i] == 0:
         i -= 16 if i & 15 == 15 and fine[i >> 4] == 0 else 1
     return 64 * i + 63 - count_leading_zeros(bits[i]) if i >= 0 else -1
-
-
-@kernel
-def cursor_add(cursor, rank):
-    """Update a cursor after `rank` was added."""
-    cursor[BELOW] += rank < cursor[RANK]
-
-
-@kernel
-def cursor_remove(cursor, rank):
-    """Update a cursor after `rank` was removed."""
-    cursor[BELOW] -= rank < cursor[RANK]
 
 
 @kernel
@@ -303,20 +300,17 @@ def slide_any(rank, start, end, wanted, rank_set, cursors, lower, upper):
     """
     left = right = start[0]
     for i in range(len(start)):
-        while right < end[i]:
-            entering = np.int64(rank[right])
-            right += 1
+        for j in range(right, end[i]):
+            entering = np.int64(rank[j])
             if entering >= 0:
                 add(rank_set, entering)
-                for q in range(len(cursors)):
-                    cursor_add(cursors[q], entering)
-        while left < start[i]:
-            leaving = np.int64(rank[left])
-            left += 1
+                move_cursors(cursors, entering, 1)
+        for j in range(left, start[i]):
+            leaving = np.int64(rank[j])
             if leaving >= 0:
                 remove(rank_set, leaving)
-                for q in range(len(cursors)):
-                    cursor_remove(cursors[q], leaving)
+                move_cursors(cursors, leaving, -1)
+        left, right = start[i], end[i]
         for q in range(len(cursors)):
             target = wanted[q, i]
             if target < 0:

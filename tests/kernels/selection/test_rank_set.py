@@ -22,7 +22,7 @@ def test_every_query_after_every_step(rng, ranks):
         present = rank in members
         (rank_set.remove if present else rank_set.add)(state, rank)
         for cursor in cursors:
-            (rank_set.cursor_remove if present else rank_set.cursor_add)(cursor, rank)
+            rank_set.move_cursors(cursor[None], rank, -1 if present else 1)
         members.remove(rank) if present else bisect.insort(members, rank)
         assert rank_set.check(state)
         for asked in (rank, rank + 1, int(rng.integers(size + 1)), 0, size):
