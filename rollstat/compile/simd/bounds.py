@@ -96,25 +96,6 @@ def _are_consecutive(bound, i):
     return types.boolean(bound, types.int64), generate
 
 
-def count_below(bound, i, limit):
-    """Return how many of the bounds ``i, ..., i + 7`` are less than `limit`."""
-    return int((bound[i : i + LANES] < limit).sum())
-
-
-@lowered(count_below)
-def _count_below(bound, i, limit):
-    if bound.dtype != types.int64:
-        return None
-
-    def generate(context, builder, signature, arguments):
-        lanes = load_lanes(context, builder, bound, arguments[0], arguments[1], LANES)
-        below = builder.icmp_signed("<", lanes, splat(builder, arguments[2], lanes.type))
-        bits = builder.ctpop(builder.bitcast(below, ir.IntType(LANES)))
-        return builder.zext(bits, ir.IntType(64))
-
-    return types.int64(bound, types.int64, types.int64), generate
-
-
 def add_if_less(counts, time, edges):
     """Return `counts` plus 1 in each lane whose edge is greater than `time`."""
     return counts + (time < edges)

@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba import types
 
 from rollstat.compile.lowering import lowered
-from rollstat.compile.simd.codegen import all_lanes, compare, load_lanes, splat
+from rollstat.compile.simd.codegen import compare, load_lanes, splat
 
 _LANE = ir.IntType(32)
 
@@ -133,36 +133,6 @@ def _append_active(leaving, entering, j, low, high, leaves, enters, rows, n):
     number = types.int64
     signature = number(leaving, entering, types.intp, code, code, leaves, enters, rows, number)
     return signature, generate
-
-
-def all_outside(leaving, entering, j, lowest, highest):
-    """Return whether in each row from `j` to ``j + 15`` both codes are on the same side of a range.
-
-    The leaving and the entering code must both be less than `lowest`, or both greater than `highest`.
-    """
-    leave, enter = leaving[j : j + 16], entering[j : j + 16]
-    below, above = (leave < lowest) & (enter < lowest), (leave > highest) & (enter > highest)
-    return bool((below | above).all())
-
-
-@lowered(all_outside)
-def _all_outside(leaving, entering, j, lowest, highest):
-    code = types.uint32
-    if leaving.dtype != code or entering.dtype != code:
-        return None
-
-    def generate(context, builder, signature, arguments):
-        index = arguments[2]
-        leave = load_lanes(context, builder, leaving, arguments[0], index, 16)
-        enter = load_lanes(context, builder, entering, arguments[1], index, 16)
-        low, high = (splat(builder, bound, leave.type) for bound in arguments[3:])
-        masks = []
-        for comparison, bound in (("<", low), (">", high)):
-            both = (builder.icmp_unsigned(comparison, codes, bound) for codes in (leave, enter))
-            masks.append(builder.and_(*both))
-        return all_lanes(builder, builder.or_(*masks))
-
-    return types.boolean(leaving, entering, types.intp, code, code), generate
 
 
 def within_bits(rows, i, first, width):

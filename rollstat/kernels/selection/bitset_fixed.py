@@ -28,8 +28,9 @@ Source: as of :mod:`rollstat.kernels.selection.rank_set` and
 import numpy as np
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.lowering import count_leading_zeros, count_ones, count_trailing_zeros
+from rollstat.compile.lowering import count_leading_zeros, count_trailing_zeros
 from rollstat.kernels.selection.band_codes import BELOW, FIRST, GUARDS, words_for
+from rollstat.kernels.selection.rank_set import bit_ahead
 from rollstat.kernels.selection.slide_predictable import is_predictable, slide_predictable
 
 # The range of the answers is updated every 16 rows: where the row and this mask have no common bit.
@@ -85,40 +86,13 @@ def _highest_to(bits, code):
 
 
 @kernel
-def _search(bits, code, ahead, top):
-    """Return the set bit with `ahead` others from `code` up to it, or a guard where it is past the band.
-
-    A negative `ahead` counts the bits from the one wanted up to `code`, without `code`.
-    """
-    i = code >> _SIX
-    if ahead >= 0:
-        word = bits[i] & (_ALL << (code & _BIT))
-        ones = count_ones(word)
-        while ones <= ahead and i < top >> _SIX:
-            ahead -= ones
-            i += _ONE
-            word = bits[i]
-            ones = count_ones(word)
-        ahead = min(ahead, ones - 1)
-    else:
-        word = bits[i] & ((_ONE << (code & _BIT)) - _ONE)
-        ahead = -ahead
-        ones = count_ones(word)
-        while ones < ahead and i > BELOW // 64:
-            ahead -= ones
-            i -= _ONE
-            word = bits[i]
-            ones = count_ones(word)
-        ahead = max(ones - ahead, 0)
-    for _ in range(ahead):
-        word &= word - _ONE
-    return (i << _SIX) + np.uint64(count_trailing_zeros(word))
-
-
-@kernel
 def _start(bits, code, ahead, top):
-    """Return the cursor `ahead` set bits after the first one from `code` on, and the set bit after it."""
-    cursor = _search(bits, code, ahead, top)
+    """Return the cursor `ahead` set bits after the first one from `code` on, and the set bit after it.
+
+    The cursor lies below the band where there are not so many bits up to the guards.
+    """
+    found = bit_ahead(bits, np.int64(code), ahead, BELOW // 64, (np.int64(top) >> 6) + 1)
+    cursor = np.uint64(max(found, BELOW))
     following = cursor + _ONE
     if cursor < top:
         following, _ = _lowest_from(bits, following)

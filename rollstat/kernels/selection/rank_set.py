@@ -214,16 +214,16 @@ def before(rank_set, rank):
 
 
 @kernel
-def _nearby(bits, rank, ahead):
-    """Return the rank `ahead` members after the first one from `rank` on, or -1 if it is not nearby.
+def bit_ahead(bits, place, ahead, first, beyond):
+    """Return the set bit with `ahead` others from `place` up to it, or -1 if its word is not among the words.
 
-    A negative `ahead` counts the members from the one wanted up to `rank`, without `rank`.
+    The words are ``first, ..., beyond - 1``. A negative `ahead` counts the bits from the one wanted up to
+    `place`, without `place`.
     """
-    i = rank >> 6
-    from_rank = _ALL << np.uint64(rank & 63)
+    i = place >> 6
+    from_place = _ALL << np.uint64(place & 63)
     if ahead >= 0:
-        beyond = min(i + _NEARBY_WORDS, len(bits))
-        word = bits[i] & from_rank
+        word = bits[i] & from_place
         ones = count_ones(word)
         while ones <= ahead:
             i += 1
@@ -233,12 +233,11 @@ def _nearby(bits, rank, ahead):
             word = bits[i]
             ones = count_ones(word)
     else:
-        beyond = max(i - _NEARBY_WORDS, -1)
-        word = bits[i] & ~from_rank
+        word = bits[i] & ~from_place
         ones = count_ones(word)
         while ones + ahead < 0:
             i -= 1
-            if i == beyond:
+            if i < first:
                 return -1
             ahead += ones
             word = bits[i]
@@ -254,8 +253,11 @@ def seek(rank_set, cursor, index):
         found = np.int64(64 * len(rank_set.bits))
     else:
         found = np.int64(-1)
-        if cursor[RANK] < 64 * len(rank_set.bits):
-            found = np.int64(_nearby(rank_set.bits, cursor[RANK], index - cursor[BELOW]))
+        bits, rank = rank_set.bits, cursor[RANK]
+        if rank < 64 * len(bits):
+            i = rank >> 6
+            first, beyond = max(i - _NEARBY_WORDS + 1, 0), min(i + _NEARBY_WORDS, len(bits))
+            found = np.int64(bit_ahead(bits, rank, index - cursor[BELOW], first, beyond))
         if found < 0:
             found = np.int64(select(rank_set, index))
     cursor[RANK] = found

@@ -328,7 +328,10 @@ def _sort_five(one, two, three, four, five):
 # only the minima and maxima that its rank depends on.
 @kernel(forceinline=True)
 def _write(one, two, three, four, five, rank, fraction, target):
-    """Write the point at `fraction` between two ranks; return how many of the oldest values are NaN."""
+    """Write a rank, or the point at `fraction` between it and the next unless that is None.
+
+    Return how many of the oldest values are NaN.
+    """
     missing = 0
     for i in range(len(target)):
         ranks = _sort_five(one[i], two[i], three[i], four[i], five[i])
@@ -341,29 +344,17 @@ def _write(one, two, three, four, five, rank, fraction, target):
 
 
 @kernel
-def _rank(one, two, three, four, five, rank, target):
-    """Write the value of a rank in every row; return how many of the oldest values are NaN."""
-    if rank == 0:
-        return _write(one, two, three, four, five, 0, None, target)
-    if rank == 1:
-        return _write(one, two, three, four, five, 1, None, target)
-    if rank == 2:
-        return _write(one, two, three, four, five, 2, None, target)
-    if rank == 3:
-        return _write(one, two, three, four, five, 3, None, target)
-    return _write(one, two, three, four, five, 4, None, target)
-
-
-@kernel
-def _linear(one, two, three, four, five, rank, fraction, target):
-    """Write the point at `fraction` between two ranks; return how many of the oldest values are NaN."""
+def _write_rank(one, two, three, four, five, rank, fraction, target):
+    """Do what :func:`_write` does, in the loop that is compiled for this rank."""
     if rank == 0:
         return _write(one, two, three, four, five, 0, fraction, target)
     if rank == 1:
         return _write(one, two, three, four, five, 1, fraction, target)
     if rank == 2:
         return _write(one, two, three, four, five, 2, fraction, target)
-    return _write(one, two, three, four, five, 3, fraction, target)
+    if rank == 3:
+        return _write(one, two, three, four, five, 3, fraction, target)
+    return _write(one, two, three, four, five, 4, fraction, target)
 
 
 @kernel
@@ -391,9 +382,9 @@ def point_of_five(values, rank, fraction, target):
         one, two, three = values[first : first + n], values[first + 1 :][:n], values[first + 2 :][:n]
         four, five = values[first + 3 :][:n], values[first + 4 :][:n]
         if fraction > 0:
-            missing = _linear(one, two, three, four, five, rank, fraction, part)
+            missing = _write_rank(one, two, three, four, five, rank, fraction, part)
         else:
-            missing = _rank(one, two, three, four, five, rank, part)
+            missing = _write_rank(one, two, three, four, five, rank, None, part)
         if missing > 0:
             return False
     missing = 0

@@ -30,7 +30,7 @@ import numpy as np
 
 from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.lowering import count_leading_zeros, count_trailing_zeros
-from rollstat.compile.simd.masks import all_outside, within_bits
+from rollstat.compile.simd.masks import within_bits
 from rollstat.kernels.selection.band_codes import FIRST
 from rollstat.thresholds import PREDICTABLE_PROBED_ROWS, PREDICTABLE_SHARE
 
@@ -60,6 +60,20 @@ def is_predictable(leaving, entering, cursor):
     return changes < PREDICTABLE_SHARE * rows
 
 
+@kernel(forceinline=True)
+def all_outside(leaving, entering, first, lowest, highest):
+    """Return whether in each of 16 rows from `first` on both codes are on the same side of a range.
+
+    The leaving and the entering code must both be less than `lowest`, or both greater than `highest`.
+    """
+    leaves, enters = leaving[first : first + _LANES], entering[first : first + _LANES]
+    inside = np.uint32(0)
+    for j in range(_LANES):
+        low, high = min(leaves[j], enters[j]), max(leaves[j], enters[j])
+        inside |= np.uint32((high >= lowest) & (low <= highest))
+    return inside == 0
+
+
 @kernel
 def _within(row_of, near, top, first, width):
     """Bits of the 64 codes from `near` on, set where the band has the code and its row is in the window."""
@@ -72,35 +86,20 @@ def _within(row_of, near, top, first, width):
 
 
 @kernel
-def _next_within(row_of, code, top, first, width):
-    """Return the lowest code from `code` on whose row is in the window, or one from `top` on if none is.
+def _nearest_within(row_of, code, up, top, first, width):
+    """Return the nearest code from `code` on, up or down, whose row is in the window, or one beyond the band.
 
     Also returns what was examined around it, as `near` and `seen`, and the number of vectors skipped.
     """
-    near, skipped, passed = code - _MARGIN, _MARGIN, 0
-    while near + skipped < top:
+    near, skipped, passed = code - _MARGIN if up else code + _MARGIN - _SEEN + 1, _MARGIN, 0
+    while near + skipped < top if up else near + _SEEN - skipped > FIRST:
         bits = _within(row_of, near, top, first, width)
-        ahead = bits >> np.uint64(skipped)
+        ahead = bits >> np.uint64(skipped) if up else bits << np.uint64(skipped)
         if ahead != _ZERO:
-            return near + skipped + count_trailing_zeros(ahead), near, bits, passed
-        near, skipped, passed = near + _SEEN, 0, passed + 1
-    return max(code, top), _NOWHERE, _ZERO, passed
-
-
-@kernel
-def _last_within(row_of, code, top, first, width):
-    """Return the highest code up to `code` whose row is in the window, or one below the band if none is.
-
-    Also returns the same as `_next_within`.
-    """
-    near, skipped, passed = code + _MARGIN - _SEEN + 1, _MARGIN, 0
-    while near + _SEEN - 1 - skipped >= FIRST:
-        bits = _within(row_of, near, top, first, width)
-        before = bits << np.uint64(skipped)
-        if before != _ZERO:
-            return near + _SEEN - 1 - skipped - count_leading_zeros(before), near, bits, passed
-        near, skipped, passed = near - _SEEN, 0, passed + 1
-    return FIRST - 1, _NOWHERE, _ZERO, passed
+            nearest = skipped + (count_trailing_zeros(ahead) if up else count_leading_zeros(ahead))
+            return near + (nearest if up else _SEEN - 1 - nearest), near, bits, passed
+        near, skipped, passed = near + (_SEEN if up else -_SEEN), 0, passed + 1
+    return max(code, top) if up else FIRST - 1, _NOWHERE, _ZERO, passed
 
 
 @kernel(forceinline=True)
@@ -180,18 +179,20 @@ def slide_predictable(leaving, entering, codes, index, width, scan_budget, lower
                     if ahead != _ZERO:
                         following += 1 + count_trailing_zeros(ahead)
                     else:
-                        following, near, seen, passed = _next_within(row_of, following + 1, top, start, size)
+                        following, near, seen, passed = _nearest_within(
+                            row_of, following + 1, True, top, start, size
+                        )
             elif leave >= cursor and enter < cursor:
                 following = following if leave == cursor else cursor
                 before = _up_to(seen, cursor - 1 - near)
                 if before != _ZERO:
                     cursor -= 1 + count_leading_zeros(before)
                 else:
-                    cursor, near, seen, passed = _last_within(row_of, cursor - 1, top, start, size)
+                    cursor, near, seen, passed = _nearest_within(row_of, cursor - 1, False, top, start, size)
             elif cursor < enter < following:
                 following = enter
             elif leave == following:
-                following, near, seen, passed = _next_within(row_of, following + 1, top, start, size)
+                following, near, seen, passed = _nearest_within(row_of, following + 1, True, top, start, size)
             scan_budget -= passed
             if cursor < FIRST or following >= limit or scan_budget < 0:
                 return j, lowest, highest

@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.simd.bounds import are_consecutive, count_below, load_at, rows_between
+from rollstat.compile.simd.bounds import are_consecutive, load_at, rows_between
 from rollstat.compile.simd.float64x8_math import LANES, nan_where_below
 from rollstat.compile.simd.float_flags import clear_flags, range_left
 from rollstat.compile.simd.vectors import (
@@ -174,7 +174,7 @@ def _sum_consecutive(summand, x, y, start, end, row, least, scratch, out):
         older = load_at(scratch.older, start, i, LANES - first, zero)
         store_2d(_finish_eight(summand, start, end, i, older + newer, shift_x, shift_y, least), out, i)
         if start[i + LANES - 1] >= border:
-            return i + count_below(start, i, border)
+            return first_from(start, max(i - 1, row), border)
         high, low = _carry(high, low, broadcast_lane(eight, -1))
         i += LANES
     return i

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.simd.masks import all_outside, append_active, append_between, within_bits
+from rollstat.compile.simd.masks import append_active, append_between, within_bits
 
 
 @kernel
@@ -62,25 +62,8 @@ def test_rows_that_change_sides(spread):
 
 
 @kernel
-def beside(leaving, entering, lowest, highest):
-    return all_outside(leaving, entering, 0, lowest, highest)
-
-
-@kernel
 def within(rows, i, first, width):
     return within_bits(rows, i, first, width)
-
-
-def test_sixteen_rows_on_one_side_each():
-    low, high = np.uint32(10), np.uint32(20)
-    leaving, entering = np.array([[3, 30] * 8, [9, 21] * 8], np.uint32)
-    assert beside(leaving, entering, low, high)
-    for row in range(16):
-        for code in (10, 15, 20, 30 if row % 2 == 0 else 3):
-            for changed in (leaving, entering):
-                kept, changed[row] = changed[row], code
-                assert not beside(leaving, entering, low, high)
-                changed[row] = kept
 
 
 @pytest.mark.parametrize("width", [1, 20, 500])
