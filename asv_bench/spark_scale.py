@@ -47,11 +47,6 @@ def row_bytes(columns: int) -> int:
     return 4 + 8 * math.ceil(columns / 64) + 8 * columns
 
 
-def carried_bytes() -> int:
-    """Return the most bytes of a state: the k smallest values, their rows, and a header."""
-    return 16 * K + 500
-
-
 def state_bytes(columns: int) -> int:
     """Return the bytes of the rows of one window: each value with a missing flag."""
     return (WINDOW - 1) * 9 * columns
@@ -139,13 +134,10 @@ def batch_table(sizes: list[int], folder: Path) -> list[list[str]]:
     for form in FORMS:
         for rows in sizes:
             sent, written, passes = measured(folder, f"{form} {rows}")
-            columns = 4 if form == "expanding" else 3  # a split adds one or two, and the key is not there
-            states = BUCKETS - 1 if form == "expanding" else 0
-            wanted = f"{rows + states:,}"
-            model = (rows + states) * row_bytes(columns) + states * carried_bytes()
-            model = f"{'≤ ' if states else ''}{model:,}"
+            model = f"{rows * row_bytes(3):,}"  # a split adds the bucket, and the key is not there
             times = {"keyed": "1", "split": "4", "expanding": "3"}[form]
-            table.append([f"{rows:,}", form, f"{sent:,}", wanted, f"{written:,}", model, f"{passes}", times])
+            cells = [f"{rows:,}", form, f"{sent:,}", f"{rows:,}", f"{written:,}", model, f"{passes}", times]
+            table.append(cells)
     return table
 
 

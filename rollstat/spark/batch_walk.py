@@ -81,10 +81,11 @@ class WalkPlan:
     numbers_rows : bool
         Whether results depend on the number of a row in its series.
     bucket : int or None
-        Column with the number of the bucket, if long series are split. If states are carried, the next column
-        holds the state before the bucket.
+        Column with the number of the bucket, if long series are split.
     rows_before : mapping
         Number of rows of the series before the first row of a bucket, where it is not zero.
+    start_states : mapping
+        States of the rows before a bucket, as bytes, if states are carried and other buckets come before it.
     walk : type
         The class of the pass over a partition; other classes than `Walk` hold states in place of rows.
     """
@@ -104,6 +105,7 @@ class WalkPlan:
     numbers_rows: bool
     bucket: int | None = None
     rows_before: Mapping[int, int] = field(default_factory=dict)
+    start_states: Mapping[int, bytes] = field(default_factory=dict)
     walk: "type[Walk]" = field(default_factory=lambda: Walk)
 
     @property
@@ -147,15 +149,10 @@ class Walk:
         self.ready: list[list[pa.Array]] = [[] for call in plan.calls for _ in call.types]
         self.last: list[pa.Array] | None = None  # key and order of the last row
 
-    def begin(self, batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
-        """Return the batches without a state that comes before them."""
-        return batches
-
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield every batch with the new columns."""
-        for batch in batches:
-            if batch.num_rows:
-                yield from self.push(batch)
+        for batch in filter(len, batches):
+            yield from self.push(batch)
         yield from self.flush(final=True)
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -426,28 +423,25 @@ class WalkJob:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return the batches of one partition with the new columns, in order unless windows look ahead."""
-        walk = self.plan.walk(self.plan)
-        batches = walk.begin(batches)
         if self.hash_column is None:
-            return walk.run(batches)
-        return HashWalk(self.plan, self.hash_column, walk).run(batches)
+            return self.plan.walk(self.plan).run(batches)
+        return HashWalk(self.plan, self.hash_column).run(batches)
 
 
 class HashWalk:
     """The walks over one partition: the first, and one for each further key of the current hash."""
 
-    def __init__(self, plan: WalkPlan, hash_column: int, first: Walk | None = None) -> None:
+    def __init__(self, plan: WalkPlan, hash_column: int) -> None:
         self.plan = plan
         self.hash_column = hash_column
-        self.first = plan.walk(plan) if first is None else first
+        self.first = plan.walk(plan)
         self.others: list[Walk] = []
         self.hash: int | None = None  # of the last row
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield all rows with the new columns, the rows of a key in order."""
-        for batch in batches:
-            if batch.num_rows:
-                yield from self.push(batch)
+        for batch in filter(len, batches):
+            yield from self.push(batch)
         yield from self._end_others()
         yield from self.first.flush(final=True)
 

@@ -13,9 +13,8 @@ held rows need a state::
     held rows       |  a a a  |  b b b  |  c c c  |  d d d ...      d continues in the next batch
     computed by     | state   |  one call for both | state          end of a, start of d
 
-Where a long series is split, `BucketStates` makes the state of each bucket, and `StartStates`, one small
-task, combines them in order. Each bucket then starts from the state of all buckets before it
-(`route.Route`).
+Where a long series is split, tasks make the state of each bucket (`BucketStates`), and the driver combines
+them in order (`start_states`). Each bucket then starts from the state of all buckets before it.
 """
 
 from bisect import bisect_right
@@ -35,6 +34,7 @@ from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import DECIMAL_SUMS, SparkCall, decimal_results, evaluate, integers
 from rollstat.spark.arrow_columns import MaskedColumn
 from rollstat.spark.batch_walk import CALL_ERRORS, Walk, WalkPlan
+from rollstat.spark.buckets import MAX_BUCKETS
 from rollstat.streaming import STREAMS
 from rollstat.streaming.operator_adapter import OperatorAdapter
 from rollstat.streaming.operator_states import NumberWindow
@@ -42,10 +42,9 @@ from rollstat.streaming.table import OperatorRow
 from rollstat.streaming.window_spec import WindowSpec
 from rollstat.windows import Expanding
 
-# A state travels as one cell of a binary column. Arrow holds less than 2 GiB in such a column, Java doubles
-# its buffer to grow it, and both sides keep copies during the transfer.
-MAX_STATE_BYTES = 2**29
-STATE_SCHEMA = "bucket int, state binary"
+# The states before all buckets go to each worker as a part of the plan.
+MAX_STATE_BYTES = 2**27 // MAX_BUCKETS
+STATE_SCHEMA = "bucket long, state binary"
 _NAME = "spark.expanding"
 
 
@@ -408,12 +407,10 @@ def _read(plan: WalkPlan, message: bytes) -> list[CarriedState]:
     return states
 
 
-def _state_row(bucket: int, states: list[CarriedState]) -> pa.RecordBatch:
-    """Return one row with the number of a bucket and the states as bytes."""
+def _written(states: list[CarriedState]) -> bytes:
+    """Return the states of all calls as bytes."""
     arrays = [state.arrays for state in states]
-    message = snapshots.write(_NAME, {"arrays": list(map(len, arrays))}, list(chain(*arrays)))
-    cells = [pa.array([bucket], pa.int32()), pa.array([message], pa.binary())]
-    return pa.RecordBatch.from_arrays(cells, names=["bucket", "state"])
+    return snapshots.write(_NAME, {"arrays": list(map(len, arrays))}, list(chain(*arrays)))
 
 
 class CarriedWalk(Walk):
@@ -423,17 +420,18 @@ class CarriedWalk(Walk):
         super().__init__(plan)
         self.states = initial_states(plan)
 
-    def begin(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield batches, and start from the state in the first row if there is one."""
-        rows = (batch for batch in batches if batch.num_rows)
-        first = next(rows, None)
-        if first is not None and self.plan.bucket is not None:
-            state = first.column(self.plan.bucket + 1)[0]
-            if state.is_valid:
-                self.states = _read(self.plan, state.as_py())
-                first = first.slice(1)
-        yield from () if first is None else (first,)
-        yield from rows
+    def skip(self, batch: pa.RecordBatch) -> None:
+        """Take a batch of one series without computing results."""
+        columns = self.read(batch, self.changes(batch))
+        for call, state in zip(self.plan.calls, self.states):
+            state.skip([columns[index] for index in call.inputs])
+
+    def _hold(self, batch: pa.RecordBatch) -> None:
+        """Hold a batch; the first one starts from the state before its bucket."""
+        if self.last is None and self.plan.bucket is not None:
+            before = self.plan.start_states.get(batch.column(self.plan.bucket)[0].as_py())
+            self.states = self.states if before is None else _read(self.plan, before)
+        super()._hold(batch)
 
     def _step(self, *, final: bool) -> Iterator[pa.RecordBatch]:
         """Compute all held rows and drop them."""
@@ -505,46 +503,39 @@ class BucketStates:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return the row for one partition."""
-        states, bucket, walk = initial_states(self.plan), None, Walk(self.plan)
-        for batch in batches:
-            if not batch.num_rows:
-                continue
+        walk, bucket = CarriedWalk(self.plan), None
+        for batch in filter(len, batches):
             if bucket is None:
                 assert self.plan.bucket is not None
                 bucket = batch.column(self.plan.bucket)[0].as_py()
-                for state in states:
+                for state in walk.states:
                     state.first_row = self.plan.rows_before.get(bucket, 0)
-            columns = walk.read(batch, walk.changes(batch))
-            for call, state in zip(self.plan.calls, states):
-                state.skip([columns[index] for index in call.inputs])
+            walk.skip(batch)
         if bucket is not None:
-            yield _state_row(bucket, states)
+            yield pa.RecordBatch.from_pylist([{"bucket": bucket, "state": _written(walk.states)}])
 
 
-@dataclass(frozen=True)
-class StartStates:
-    """Combines the states of buckets, which come in order: returns each bucket with the state before it.
+def start_states(plan: WalkPlan, own: Mapping[int, bytes], ends: Sequence[int]) -> dict[int, bytes]:
+    """Return the states before each bucket that has others before it.
 
-    Attributes
+    Parameters
     ----------
-    ends : tuple of int
+    plan : WalkPlan
+        What to compute.
+    own : mapping
+        The states of each bucket that has rows.
+    ends : sequence of int
         The bucket after the last one of each series.
     """
-
-    plan: WalkPlan
-    ends: tuple[int, ...]
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Return the rows for all buckets."""
-        total: list[CarriedState] = []
-        end = 0
-        for batch in batches:
-            for bucket, message in zip(batch.column(0).to_pylist(), batch.column(1)):
-                states = _read(self.plan, message.as_py())
-                if bucket >= end:  # the first bucket of a series starts from nothing
-                    end = self.ends[bisect_right(self.ends, bucket)]
-                    total = states
-                    continue
-                yield _state_row(bucket, total)
-                for state, later in zip(total, states):
-                    state.combine(later)
+    total: list[CarriedState] = []
+    end, found = 0, {}
+    for bucket in sorted(own):
+        states = _read(plan, own[bucket])
+        if bucket >= end:  # the first bucket of a series starts from nothing
+            end = ends[bisect_right(ends, bucket)]
+            total = states
+            continue
+        found[bucket] = _written(total)
+        for state, later in zip(total, states):
+            state.combine(later)
+    return found

@@ -1,6 +1,6 @@
 """How rows reach the workers, and how results come back: one exchange, one sort, one pass over each series.
 
-Unless windows look ahead or rows hold states, whole rows stay in Spark::
+Unless windows look ahead, whole rows stay in Spark::
 
     rows, sorted ---------- a queue in Spark ----------------> rows with results
           |                                                       ^
@@ -44,11 +44,11 @@ from rollstat.spark.aggregates import Aggregate
 from rollstat.spark.arrow_columns import kind_of
 from rollstat.spark.batch_walk import ResultsJob, WalkJob, WalkPlan
 from rollstat.spark.buckets import BUCKET, HALO, MAX_BUCKETS, Split, split_series
-from rollstat.spark.expanding import STATE_SCHEMA, BucketStates, StartStates, carrying
+from rollstat.spark.expanding import STATE_SCHEMA, BucketStates, carrying, start_states
 from rollstat.spark.request import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
 from rollstat.spark.start import known_warnings
 
-HASH, _STATE, _RESULTS = "rollstat_hash", "rollstat_state", "rollstat_results"
+HASH, _RESULTS = "rollstat_hash", "rollstat_results"
 ORDER_BITS = 32
 _HALF = 2 ** (ORDER_BITS - 1)
 _LARGEST = 2.0**63  # larger numbers are clipped to this
@@ -131,9 +131,9 @@ def rolling(  # 13 parameters: one for each public option
 
     Splitting does not change results. A bucket is a series of its own, with a halo of the rows that its
     windows reach, which goes through the one exchange to each bucket that needs it. The frame must contain
-    the same rows each time it is read. For expanding windows an additional pass makes the state at the start
-    of each bucket. Sums of floats are then the same in each run, and within their error bound of the results
-    of the array functions.
+    the same rows each time it is read. For expanding windows an additional pass, run immediately, makes
+    the state at the start of each bucket. Sums of floats are then the same in each run, and within their
+    error bound of the results of the array functions.
 
     Examples
     --------
@@ -184,8 +184,8 @@ class Route:
     def run(self, old: Sequence[T.StructField], fields: Sequence[T.StructField]) -> DataFrame:
         """Return the columns `old` of the caller, which are the first of the rows, and the new columns."""
         new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(fields)]
-        if self.plan.looks_ahead or _STATE in self.rows.columns:
-            rows = self._with_whole_rows(old, new)
+        if self.plan.looks_ahead:
+            rows = self._with_whole_rows(new)
         else:
             rows = self._with_results(new)
         if HALO in rows.columns:
@@ -194,14 +194,12 @@ class Route:
         wanted = zip(names, [*old, *fields])
         return rows.select(*(rows[name].alias(field.name) for name, field in wanted))
 
-    def _with_whole_rows(self, old: Sequence[T.StructField], new: Sequence[T.StructField]) -> DataFrame:
+    def _with_whole_rows(self, new: Sequence[T.StructField]) -> DataFrame:
         """Return the rows and the new columns; whole rows go to the workers and come back."""
         rows, hash_column = self.rows, None
         if self.hashed is not None:
             rows, hash_column = rows.withColumn(HASH, self.hashed), len(rows.columns)
-        # Rows that hold states have nulls everywhere; all others are as in the frame of the caller.
-        same = [T.StructField(n, f.dataType, f.nullable, f.metadata) for n, f in zip(rows.columns, old)]
-        result = T.StructType([*same, *rows.schema[len(old) :], *new])
+        result = T.StructType([*rows.schema, *new])
         return rows.sortWithinPartitions(*self.sort).mapInArrow(WalkJob(self.plan, hash_column), result)
 
     def _with_results(self, new: Sequence[T.StructField]) -> DataFrame:
@@ -234,7 +232,10 @@ def _choose_route(df: DataFrame, plan: WalkPlan, split: int | str | None) -> Rou
         rows = rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1)
     else:
         plan = replace(plan, bucket=len(names), rows_before=cut.rows_before)
-        rows = _with_states(cut, plan) if plan.carries_states else cut.rows
+        rows = cut.rows
+        if plan.carries_states:
+            plan = replace(plan, start_states=_start_states(cut, plan))
+            rows = rows.drop(HALO)  # no bucket has one
         rows = rows.repartitionById(cut.buckets, BUCKET)
     return Route(rows, plan, *_sort_columns(rows, plan))
 
@@ -248,15 +249,7 @@ def _sort_columns(rows: DataFrame, plan: WalkPlan) -> tuple[list[Column], Column
     by += [columns[index].asc() for index in plan.ties]
     code = order_code(columns[first], rows.schema.fields[first].dataType, plan.descending[0])
     hashed = hash_of(keys) if keys else None
-    prefix = None if hashed is None or code is None else _prefix(hashed, code)
-    if _STATE in rows.columns:
-        # The states come before all rows.
-        is_row = rows[_STATE].isNull()
-        prefix = code if prefix is None else prefix
-        by.insert(0, is_row)
-        if prefix is not None:
-            prefix = F.when(~is_row, F.lit(-(2**63))).otherwise(prefix)
-    return (by, None) if prefix is None else ([prefix, *by], hashed)
+    return (by, None) if hashed is None or code is None else ([_prefix(hashed, code), *by], hashed)
 
 
 def _check_split(split: Any, keyed: bool, unbounded: str | None) -> int | str | None:
@@ -290,19 +283,9 @@ def _split(
     return split_series(rows, keys, order, kind, plan, split)
 
 
-def _with_states(split: Split, plan: WalkPlan) -> DataFrame:
-    """Return the rows of all buckets, and a row with the state for each bucket that has others before it.
-
-    ::
-
-        needed columns -> exchange by bucket, sort, BucketStates -> one task, StartStates --+
-        whole rows --------------------------------------------------- union <--------------+
-                                               exchange by bucket, sort: first the state of each bucket
-
-    The column `_STATE` comes after that of the bucket. Nothing passes through the driver, and nothing runs
-    before the result is read.
-    """
-    rows = split.rows.drop(HALO)
+def _start_states(split: Split, plan: WalkPlan) -> dict[int, bytes]:
+    """Return the states before each bucket that has others before it, from a pass over the needed columns."""
+    rows = split.rows
     inputs = [index for index, _ in plan.inputs]
     # If order does not matter, rows that tie in the needed columns are interchangeable.
     ordered = any(REGISTRY[call.statistic].ordered for call in plan.calls)
@@ -313,12 +296,9 @@ def _with_states(split: Split, plan: WalkPlan) -> DataFrame:
     needed = needed.select(*(needed.columns[index] for index in indexes))
     needed = needed.repartitionById(split.buckets, BUCKET)
     states = needed.sortWithinPartitions(*_sort_columns(needed, job)[0])
-    states = states.mapInArrow(BucketStates(job), STATE_SCHEMA)
-    states = states.repartition(1).sortWithinPartitions("bucket")
-    states = states.mapInArrow(StartStates(plan, split.series_ends), STATE_SCHEMA)
-    nulls = [F.lit(None).cast(field.dataType).alias(field.name) for field in rows.schema[:-1]]
-    start = states.select(*nulls, F.col("bucket").alias(BUCKET), F.col("state").alias(_STATE))
-    return rows.withColumn(_STATE, F.lit(None).cast("binary")).unionAll(start)
+    table = states.mapInArrow(BucketStates(job), STATE_SCHEMA).toArrow()
+    own = dict(zip(*(table[name].to_pylist() for name in ("bucket", "state"))))
+    return start_states(plan, own, split.series_ends)
 
 
 def hash_of(keys: Sequence[Column]) -> Column:

