@@ -10,9 +10,9 @@ How a job runs:
    the order, converts with `arrow_columns`, and calls the functions over arrays.
 5. Expanding windows keep states instead of rows, within a worker and between buckets (`expanding`).
 
-`structured_streaming` runs the same pass on streams. `stream_series` is the state of one series between
-micro-batches, and what a restart may change. `udf` makes user-defined functions, and `sql` a table function
-for SQL. `aggregates` checks the statistics and calls them. `pandas` is the accessor of pandas on Spark.
+`structured_streaming` runs the same pass on streams, keeps the state of each series between micro-batches,
+and checks what a restart may change. `udf` makes user-defined functions, and `sql` a table function for SQL.
+`aggregates` checks the statistics and calls them. `pandas` is the accessor of pandas on Spark.
 `start` starts Spark.
 
 Public names are loaded on first use, because a worker needs only a few of these modules.

@@ -1,4 +1,4 @@
-"""Structured streaming: rows come in micro-batches, and each series keeps the rows that its windows reach.
+r"""Structured streaming: rows come in micro-batches, and each series keeps the rows that its windows reach.
 
 ::
 
@@ -7,50 +7,57 @@
 Whole rows pass through Spark's stateful operator as Arrow messages, so every type comes back unchanged. The
 state of a series is a snapshot: the rows that windows of later rows reach (only the columns that statistics
 need), the last row returned and, with a watermark, the rows that wait for it. It does not depend on the
-kernels, so a newer rollstat continues where an older one stopped. Each partition of the state also holds the
-definition of the stream, which is compared with that of the restarted query before any row is processed.
+kernels, so a newer rollstat continues where an older one stopped. Within a micro-batch::
+
+    new rows -- take --> late or without a time: dropped
+                   \--> waiting rows -- emit, once the watermark has passed --> walk --> rows with results
+
+The rows of a snapshot serve any statistic over the same inputs and any smaller window. With a wider window
+rows are missing, and with other columns the held rows mean something else. So each partition of the state
+also holds the definition of the stream as text, which is compared with that of the restarted query before any
+row is processed.
 """
 
 import io
+import json
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyspark
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcessorHandleState
 
+import rollstat
+from rollstat import snapshots
+from rollstat.options import parse_width
 from rollstat.spark.aggregates import parse_window
-from rollstat.spark.arrow_columns import equal, run_starts
-from rollstat.spark.batch_walk import WalkPlan
+from rollstat.spark.arrow_columns import changes, compare, run_starts, sort_keys, to_arrow, to_masked
+from rollstat.spark.batch_walk import Walk, WalkPlan
 from rollstat.spark.request import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
 from rollstat.spark.route import HASH, hash_of
 from rollstat.spark.start import ROCKS_DB, STATE_STORE, known_warnings
-from rollstat.spark.stream_series import (
-    LATE,
-    NULL_TIME,
-    RETURNED,
-    Series,
-    check_restart,
-    definition_of,
-    read_message,
-    width_in_microseconds,
-    write_message,
-)
 from rollstat.windows import Expanding
 
 _MESSAGE, _FATE = "rollstat_message", "rollstat_fate"
-_WATERMARK = "spark.watermarkDelayMs"  # by this metadata Spark knows the event time column of a frame
 _MANY_OPERATORS = "spark.sql.streaming.statefulOperator.allowMultiple"
 _SETS_WATERMARK = re.compile(r"^[\s:+-]*EventTimeWatermark\b", re.MULTILINE)  # an operator of a printed plan
+
+
+RETURNED, LATE, NULL_TIME = range(3)  # fates of a row
+_NAME = "spark.rolling_stream"  # of snapshots
 
 
 @known_warnings()
@@ -164,39 +171,34 @@ def rolling_stream(  # 14 parameters: one for each public option
         initial = references.frame(initial)
         _check_initial(initial, df, plan)
     rows, columns = with_plain_names(df)
-    names = [columns[index] for index in plan.keys]
-    given = list(df.schema.fields)
     if watermark is not None:
-        time = plan.order[0]
-        rows = rows.withWatermark(columns[time], watermark)
-        delay = rows.schema.fields[time].metadata[_WATERMARK]
-        field = given[time]
-        metadata = {**field.metadata, _WATERMARK: delay}
-        given[time] = T.StructField(field.name, field.dataType, field.nullable, metadata)
-    by_key = T.StructType(
-        [T.StructField(name, df.schema.fields[i].dataType) for name, i in zip(names, plan.keys)]
-    )
-    packed = T.StructType([*by_key, T.StructField(_MESSAGE, T.BinaryType())])
+        rows = rows.withWatermark(columns[plan.order[0]], watermark)
+    # The metadata of a column tell Spark that it has a watermark.
+    given = [
+        T.StructField(name, field.dataType, field.nullable, field.metadata)
+        for name, field in zip(df.columns, rows.schema)
+    ]
+    names = [columns[index] for index in plan.keys]
+    by_key = [T.StructField(columns[index], given[index].dataType) for index in plan.keys]
+    message = T.StructType().add(_MESSAGE, T.BinaryType())
+    packed = T.StructType([*by_key, *message])
     processor = _Processor(
         plan,
         definition_of(plan, df.schema, fields, watermark, ttl),
         waits=watermark is not None,
         keep=_kept_for(plan, watermark, ttl),
     )
-    start = None
-    if initial is not None:
-        start = _states(initial, plan, packed).groupBy(*names)
+    start = None if initial is None else _states(initial, plan, packed).groupBy(*names)
     hashed = rows.withColumn(HASH, hash_of([rows[name] for name in names]))
     messages = hashed.mapInArrow(Pack(plan.keys), packed)
     answers = messages.groupBy(*names).transformWithState(
         processor,
-        T.StructType([T.StructField(_MESSAGE, T.BinaryType())]),
+        message,
         outputMode="append",
         timeMode=processor.time_mode,
         initialState=start,
     )
-    fate = T.StructField(_FATE, T.ByteType())
-    result = answers.mapInArrow(_unpack, T.StructType([*given, *fields, fate]))
+    result = answers.mapInArrow(_unpack, T.StructType([*given, *fields]).add(_FATE, T.ByteType()))
     fates = {"rows": RETURNED, "late": LATE, "null_time": NULL_TIME}
     counts = [F.count_if(F.col(_FATE) == number).alias(name) for name, number in fates.items()]
     return result.observe(metrics, *counts).where(F.col(_FATE) == RETURNED).drop(_FATE, *references.added)
@@ -299,9 +301,7 @@ class Pack:
     keys: tuple[int, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            if not batch.num_rows:
-                continue
+        for batch in filter(len, batches):
             # Equal keys have equal hashes; a key that shares one costs only further messages.
             order = np.argsort(batch.column(batch.num_columns - 1).to_numpy(), kind="stable")
             batch = batch.take(pa.array(order)).select(range(batch.num_columns - 1))
@@ -317,6 +317,189 @@ def _unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for message in batch.column(0):
             yield from read_message(message.as_py())
+
+
+class Series:
+    """One series of a stream.
+
+    Parameters
+    ----------
+    plan : WalkPlan
+        What to compute.
+    snapshot : bytes, optional
+        State to continue from.
+    """
+
+    def __init__(self, plan: WalkPlan, snapshot: bytes | None) -> None:
+        self.plan = plan
+        self.walk = Walk(plan)
+        self.walk.min_rows = self.walk.wait_rows = 1
+        self.waiting: list[pa.RecordBatch] = []
+        if snapshot is not None:
+            self._restore(snapshot)
+
+    def snapshot(self) -> bytes:
+        """Return the state as bytes."""
+        walk, held = self.walk, []
+        if walk.held:
+            columns = [np.ma.concatenate(parts) for parts in walk.columns]
+            arrays = [to_arrow(column, kind.spark) for column, (_, kind) in zip(columns, self.plan.inputs)]
+            held = [_batch([*arrays, *(pa.array(times.data) for times in columns[len(arrays) :])])]
+        last = [] if walk.last is None else [_batch(walk.last)]
+        messages = [write_message(batch) for batch in (*held, *last, *self.waiting)]
+        parameters = {"dropped": walk.dropped, "inputs": len(self.plan.inputs)}
+        parameters |= {"held": len(held), "last": len(last)}
+        return snapshots.write(_NAME, parameters, [np.frombuffer(message, np.uint8) for message in messages])
+
+    def _restore(self, snapshot: bytes) -> None:
+        name, parameters, arrays = snapshots.read(snapshot)
+        if name != _NAME or parameters["inputs"] != len(self.plan.inputs):
+            raise ValueError(
+                "the state is of a stream with other statistics: a checkpoint belongs to one set of aggs"
+            )
+        batches = [batch for array in arrays for batch in read_message(array.tobytes())]
+        walk = self.walk
+        walk.dropped = parameters["dropped"]
+        if parameters["held"]:
+            held = batches.pop(0)
+            walk.held = walk.computed = held.num_rows
+            columns = [to_masked(array, kind) for array, (_, kind) in zip(held.columns, self.plan.inputs)]
+            times = [array.to_numpy(zero_copy_only=False) for array in held.columns[len(columns) :]]
+            walk.columns = [[column] for column in (*columns, *map(np.ma.MaskedArray, times))]
+        if parameters["last"]:
+            walk.last = batches.pop(0).columns
+        self.waiting = batches
+
+    @property
+    def empty(self) -> bool:
+        """Whether the series has had no rows, so there is nothing to store."""
+        return self.walk.last is None and not self.waiting
+
+    def wakes_at(self, keep: int | None) -> int | None:
+        """Return when something is to do without new rows, in microseconds of event time.
+
+        That is when the first waiting row can be returned or, if none waits, when the series can be
+        forgotten, `keep` microseconds after its last row.
+        """
+        if self.waiting:
+            order = self.plan.order[0]
+            least: int = min(pc.min(batch.column(order).view(pa.int64())).as_py() for batch in self.waiting)
+            return least
+        return None if keep is None or self.walk.last is None else self._last_time() + keep
+
+    def _last_time(self) -> int:
+        """Return the time of the last row returned, in microseconds; before 1970 if it has none."""
+        assert self.walk.last is not None
+        time: int | None = self.walk.last[len(self.plan.keys)].view(pa.int64())[0].as_py()
+        return -1 if time is None else time
+
+    def take(self, batch: pa.RecordBatch, watermark: int | None) -> Iterator[pa.RecordBatch]:
+        """Let new rows wait, and yield those that are dropped, with null results and their fate.
+
+        Parameters
+        ----------
+        batch : RecordBatch
+            New rows of the series.
+        watermark : int or None
+            Time in microseconds up to which rows are late, itself included as in Spark.
+        """
+        fate = np.full(batch.num_rows, RETURNED, np.int8)
+        sign = self._compared_with_last(batch)
+        fate[sign < 0] = LATE
+        first = batch.column(self.plan.order[0])
+        if watermark is not None:
+            times = first.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+            fate[times <= watermark] = LATE
+        fate[first.is_null().to_numpy(zero_copy_only=False)] = NULL_TIME
+        if ((fate == RETURNED) & (sign == 0)).any():
+            warnings.warn(
+                "rows tie in order_by with rows of an earlier micro-batch and come after these, so results "
+                "may differ from those of rollstat.spark.rolling: make order_by unique or use a watermark",
+                stacklevel=2,
+            )
+        for dropped in (LATE, NULL_TIME):
+            if (fate == dropped).any():
+                rows = batch.filter(pa.array(fate == dropped))
+                columns = [*rows.columns, *self.walk.no_results(rows.num_rows)]
+                yield _with_fate(columns, batch, dropped)
+        batch = batch.filter(pa.array(fate == RETURNED))
+        self.waiting += [batch] if batch.num_rows else []
+
+    def emit(self, watermark: int | None) -> Iterator[pa.RecordBatch]:
+        """Yield the waiting rows in order, with the new columns and their fate.
+
+        Parameters
+        ----------
+        watermark : int or None
+            Time in microseconds up to which no row can come any more; later rows keep waiting.
+        """
+        if not self.waiting:
+            return
+        batch = _sorted(self.waiting, self.plan)
+        self.waiting = []
+        if watermark is not None:
+            times = batch.column(self.plan.order[0]).view(pa.int64()).to_numpy(zero_copy_only=False)
+            ready = int(np.searchsorted(times, watermark, side="right"))
+            self.waiting = [batch.slice(ready)] if ready < batch.num_rows else []
+            batch = batch.slice(0, ready)
+        if batch.num_rows:
+            for result in self.walk.run([batch]):
+                yield _with_fate(result.columns, batch, RETURNED)
+
+    def _compared_with_last(self, batch: pa.RecordBatch) -> NDArray[np.int8]:
+        """Return -1 for rows before the last row that was returned, 0 for rows that tie with that, else 1."""
+        last = self.walk.last
+        if last is None:
+            return np.ones(batch.num_rows, np.int8)
+        sign = np.zeros(batch.num_rows, np.int8)
+        repeat = pa.array(np.zeros(batch.num_rows, np.int64))
+        for index, bound in zip(self.plan.order, last[len(self.plan.keys) :]):
+            sign = np.where(sign == 0, compare(batch.column(index), bound.take(repeat)), sign)
+        return sign
+
+
+def _with_fate(columns: Sequence[pa.Array], given: pa.RecordBatch, fate: int) -> pa.RecordBatch:
+    """Return the columns of `given`, the new columns and the fate of the rows as a batch."""
+    new = len(columns) - given.num_columns
+    names = [*given.schema.names, *(f"new{i}" for i in range(new)), "fate"]
+    fates = pa.array(np.full(len(columns[0]), fate, np.int8))
+    return pa.RecordBatch.from_arrays([*columns, fates], names=names)
+
+
+def _sorted(batches: list[pa.RecordBatch], plan: WalkPlan) -> pa.RecordBatch:
+    """Return all rows in the order in which a batch job takes them."""
+    batch = pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+    for index in reversed(plan.order):  # the sort is stable, and Arrow's is faster than that of keys
+        batch = batch.take(pc.array_sort_indices(batch.column(index), null_placement="at_start"))
+    if not changes([batch.column(index) for index in plan.order]).all():
+        by = (sort_keys(batch.column(index)) for index in (*plan.order, *plan.ties))
+        keys = list(zip(*by))
+        batch = batch.take(pa.array(sorted(range(batch.num_rows), key=keys.__getitem__)))
+    return batch
+
+
+def _batch(columns: Sequence[pa.Array]) -> pa.RecordBatch:
+    """Return columns as a batch, named by their numbers."""
+    return pa.RecordBatch.from_arrays(list(columns), names=list(map(str, range(len(columns)))))
+
+
+def write_message(batch: pa.RecordBatch) -> bytes:
+    """Return rows with their schema as bytes."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def read_message(message: bytes) -> list[pa.RecordBatch]:
+    """Return rows from bytes."""
+    return list(filter(len, pa.ipc.open_stream(message)))
+
+
+def width_in_microseconds(width: Any) -> int:
+    """Return a width of time such as ``"10min"``, rounded up; 0 if it is not one."""
+    nanoseconds = parse_width(width)
+    return 0 if nanoseconds is None else -int(-nanoseconds // 1000)
 
 
 class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its base untyped
@@ -438,24 +621,23 @@ class _FinalStates:
     plan: WalkPlan
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        series, key = Series(self.plan, None), None
-        for batch in batches:
-            if not batch.num_rows:
-                continue
+        series = Series(self.plan, None)
+        for batch in filter(len, batches):
             columns = [batch.column(index) for index in self.plan.keys]
             for start, end in pairwise(run_starts(columns)):
-                here = [column.slice(start, 1) for column in columns]
-                if key is None or not all(equal(a, b).all() for a, b in zip(key, here)):
-                    if key is not None:
-                        yield self._row(key, series)
-                    series, key = Series(self.plan, None), here
-                series.walk.skip(batch.slice(start, end - start))
-        if key is not None:
-            yield self._row(key, series)
+                rows = batch.slice(start, end - start)
+                if series.walk.changes(rows)[0]:
+                    yield self._row(series)
+                    series = Series(self.plan, None)
+                series.walk.skip(rows)
+        if not series.empty:
+            yield self._row(series)
 
-    def _row(self, key: Any, series: Series) -> pa.RecordBatch:
-        names = [*self.plan.names[: len(self.plan.keys)], _MESSAGE]
-        return pa.RecordBatch.from_arrays([*key, pa.array([series.snapshot()], pa.binary())], names=names)
+    def _row(self, series: Series) -> pa.RecordBatch:
+        assert series.walk.last is not None
+        keys = series.walk.last[: len(self.plan.keys)]
+        names = [*self.plan.names[: len(keys)], _MESSAGE]
+        return pa.RecordBatch.from_arrays([*keys, pa.array([series.snapshot()], pa.binary())], names=names)
 
 
 def _states(initial: DataFrame, plan: WalkPlan, packed: T.StructType) -> DataFrame:
@@ -465,3 +647,89 @@ def _states(initial: DataFrame, plan: WalkPlan, packed: T.StructType) -> DataFra
     order = [rows[names[index]] for index in (*plan.order, *plan.ties)]
     rows = rows.repartition(*keys).sortWithinPartitions(*keys, *order)
     return rows.mapInArrow(_FinalStates(plan), packed)
+
+
+def _plain(value: Any) -> str:
+    """Return a parameter as text that is the same in each process: without addresses of functions."""
+    value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    if type(value) in (list, tuple):
+        return f"[{', '.join(map(_plain, value))}]"
+    return re.sub(r" at 0x\w+", "", repr(value))
+
+
+def _statistics(plan: WalkPlan, schema: T.StructType, fields: Sequence[T.StructField]) -> dict[str, str]:
+    """Return the statistic of each new column."""
+    new, found = iter(fields), {}
+    for call in plan.calls:
+        columns = [schema.names[plan.inputs[number][0]] for number in call.inputs]
+        parameters = [f"{name}={_plain(value)}" for name, value in sorted(call.parameters.items())]
+        name = ", ".join(next(new).name for _ in call.types)
+        found[name] = f"{call.statistic}({', '.join([*columns, *parameters])})"
+    return found
+
+
+def definition_of(
+    plan: WalkPlan, schema: T.StructType, fields: Sequence[T.StructField], watermark: str | None, ttl: Any
+) -> str:
+    """Return the definition of a stream as JSON.
+
+    Parameters
+    ----------
+    plan : WalkPlan
+        What to compute.
+    schema : StructType
+        Of the stream.
+    fields : sequence of StructField
+        The new columns.
+    watermark, ttl : str or timedelta, optional
+        As given by the caller.
+    """
+
+    def described(indexes: Any) -> str:
+        picked = [schema.fields[index] for index in indexes]
+        return f"({', '.join(f'{field.name} {field.dataType.simpleString()}' for field in picked)})"
+
+    # Behind a watermark whole rows wait in the state.
+    columns = None if watermark is None else described(range(len(schema.fields)))
+    parts = {"inputs": described(index for index, _ in plan.inputs), "columns": columns, **plan.options}
+    parts |= {"partition_by": described(plan.keys), "order_by": described(plan.order)}
+    rows = plan.time is None
+    size = plan.window if rows else parse_width(plan.window) or plan.window
+    definition = {
+        "rollstat": rollstat.__version__,
+        "statistics": _statistics(plan, schema, fields),
+        "window": {"text": str(plan.window), "rows": rows, "size": str(Fraction(size))},
+        # The text of each further part, and what is compared.
+        "parts": {name: (str(value), value) for name, value in parts.items()}
+        | {"watermark": (str(watermark), _size(watermark)), "ttl": (str(ttl), _size(ttl))},
+    }
+    return json.dumps(definition)
+
+
+def _size(width: Any) -> str | None:
+    """Return a width, or text that is none, in a form in which equal widths are equal."""
+    try:
+        return None if width is None else str(parse_width(parse_window(width)))
+    except ValueError:
+        return str(width)
+
+
+def check_restart(stored: str, given: str) -> None:
+    """Raise ValueError if a state of the definition `stored` cannot serve the definition `given`."""
+    old, new = json.loads(stored), json.loads(given)
+    pairs = [(name, old["parts"].get(name, (None, None)), part) for name, part in new["parts"].items()]
+    changes = [f"{name} was {was[0]} and is {now[0]}" for name, was, now in pairs if was[1] != now[1]]
+    before, after = old["window"], new["window"]
+    if before["rows"] != after["rows"] or Fraction(after["size"]) > Fraction(before["size"]):
+        changes.insert(0, f"window was {before['text']} and is {after['text']}")
+    for name, statistic in old["statistics"].items():
+        found = new["statistics"].get(name)
+        if found != statistic:
+            result = "is no longer computed" if found is None else f"is {found}"
+            changes.append(f"{name!r} was {statistic} and {result}")
+    if changes:
+        raise ValueError(
+            f"the checkpoint holds the state of another stream, written by rollstat {old['rollstat']}: "
+            f"{'; '.join(changes)}. A restarted stream may add statistics over the same columns or take a "
+            "smaller window; for other changes start it with a new checkpoint"
+        )

@@ -8,7 +8,7 @@ from pyspark.sql import types as T
 
 from rollstat.spark.aggregates import aggregate
 from rollstat.spark.request import Request
-from rollstat.spark.stream_series import check_restart, definition_of
+from rollstat.spark.structured_streaming import check_restart, definition_of
 from tests.spark.test_batch_walk import SCHEMA
 
 BASE = {"keys": "key", "order": ("time", "row"), "window": 20, "watermark": None, "ttl": None}

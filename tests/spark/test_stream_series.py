@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import rollstat
 from rollstat.snapshots import SnapshotError
-from rollstat.spark.stream_series import LATE, NULL_TIME, Series, read_message, write_message
+from rollstat.spark.structured_streaming import LATE, NULL_TIME, Series, read_message, write_message
 from tests.spark.test_batch_walk import ARROW, masked, plan, table
 
 
