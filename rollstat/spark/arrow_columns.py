@@ -108,18 +108,11 @@ def to_masked(array: pa.Array, kind: Kind) -> MaskedColumn:
     if kind.scaled:
         array = array.view(_UNSCALED)
         array = array if kind.coded else array.cast(pa.int64())
-    if kind.coded:
-        values = array.to_numpy(zero_copy_only=False)
-    elif kind.dtype.kind in "fib":
-        filled = array.fill_null(False if kind.dtype.kind == "b" else 0) if array.null_count else array
-        values = filled.to_numpy(zero_copy_only=False)
-        if kind.dtype.kind == "i":
-            values = values.astype(np.int64, copy=False)
-    else:
-        storage = pa.int32() if kind.dtype == np.dtype("M8[D]") else pa.int64()
-        numbers = array.view(storage)
-        filled = numbers.fill_null(0) if numbers.null_count else numbers
-        values = filled.to_numpy(zero_copy_only=False).astype(np.int64, copy=False).view(kind.dtype)
+    if kind.dtype.kind in "fib" and array.null_count:
+        array = array.fill_null(False if kind.dtype.kind == "b" else 0)
+    values = array.to_numpy(zero_copy_only=False)
+    if kind.dtype.kind == "i":
+        values = values.astype(np.int64, copy=False)
     return np.ma.MaskedArray(values, mask)
 
 
@@ -151,21 +144,14 @@ def to_arrow(values: NDArray[Any], data_type: T.DataType) -> pa.Array:
     if data.dtype.kind == "O":
         of_objects = _UNSCALED if isinstance(data_type, T.DecimalType) else wanted
         return pa.array(data, of_objects, mask=mask).view(wanted)
-    if isinstance(data_type, T.DecimalType):
-        return pa.array(np.ascontiguousarray(data), mask=mask).cast(_UNSCALED).view(wanted)
     if data.dtype.kind in "mM":
         mask = mask | np.isnat(data)
         unit = "D" if isinstance(data_type, T.DateType) else "us"
-        numbers = data.astype(f"{data.dtype.kind}8[{unit}]", copy=False).view(np.int64)
-        if unit == "D":
-            return pa.array(numbers.astype(np.int32), mask=mask).view(wanted)
-        return pa.array(np.ascontiguousarray(numbers), mask=mask).view(wanted)
+        data = data.astype(f"{data.dtype.kind}8[{unit}]", copy=False)
     array = pa.array(np.ascontiguousarray(data), mask=mask)
+    if isinstance(data_type, T.DecimalType):
+        return array.cast(_UNSCALED).view(wanted)
     return array if array.type == wanted else array.cast(wanted)
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    return any(test(kind) for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
 
 
 def sort_keys(array: pa.Array) -> list[tuple[Any, ...]]:
@@ -209,7 +195,7 @@ def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:
         sign = np.zeros(len(left), np.int8)
         for a, b in zip(left.flatten(), right.flatten()):
             sign = np.where(sign == 0, compare(a, b), sign)
-    elif _is_list(kind):
+    elif pa.types.is_nested(kind):
         sign = np.array([(a > b) - (a < b) for a, b in zip(sort_keys(left), sort_keys(right))], np.int8)
     elif pa.types.is_null(kind):
         sign = np.zeros(len(left), np.int8)

@@ -198,7 +198,7 @@ BAD = [
     (
         {"window": rollstat.Expanding(), "split": 4, "aggs": {"new": ("kth", "x", {"k": -40_000_000})}},
         "split must be 1 for an expanding window of 'kth': states take up to 640,000,016 bytes; "
-        "at most 536,870,912 can be sent",
+        "at most 524,288 can be sent",
     ),
     ({"window": 2, "min_periods": 3}, "min_periods must be at most the window"),
     ({"order_by": []}, "order_by must name at least one column"),
