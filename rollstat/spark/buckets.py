@@ -18,7 +18,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
 from rollstat.options import Options
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, to_masked
@@ -35,7 +34,7 @@ from rollstat.windows import Expanding, FixedWindows, TimeWindows
 
 BUCKET, HALO = "rollstat_bucket", "rollstat_halo"
 ROWS_PER_BUCKET = 2_000_000  # the aim of `split="auto"`
-MAX_BUCKETS = 256  # Java compiles no method above 64 KB; the comparisons of `_choose` for 1,024 exceed that
+MAX_BUCKETS = 256  # a row is compared with each bucket of its series
 _CELLS_PER_BUCKET = 64
 _ACCURACY = 10_000  # quantiles are off by at most one in this many rows; cells are far longer
 
@@ -297,43 +296,6 @@ def _count(frame: DataFrame, order: str, job: CountCells) -> list[list[int]]:
     return [count.tolist() for count in counts]
 
 
-def _literal(value: pa.Scalar, data_type: T.DataType) -> Column:
-    """Return a cut as a literal of exactly its value."""
-    if isinstance(data_type, T.TimestampType):
-        return F.timestamp_micros(F.lit(value.value))
-    if isinstance(data_type, T.TimestampNTZType):
-        text = np.datetime_as_string(np.int64(value.value).view("M8[us]"))
-        return F.lit(text.replace("T", " ")).cast(data_type)
-    if isinstance(data_type, T.DateType):
-        return F.date_from_unix_date(F.lit(value.value))
-    return F.lit(value.as_py()).cast(data_type)
-
-
-def _choose(passed: Sequence[Column], results: Sequence[Column]) -> Column:
-    """Return ``results[n]`` for n true conditions, by bisection; each implies the one before it."""
-    if not passed:
-        return results[0]
-    middle = len(passed) // 2
-    return F.when(passed[middle], _choose(passed[middle + 1 :], results[middle + 1 :])).otherwise(
-        _choose(passed[:middle], results[: middle + 1])
-    )
-
-
-def _buckets_of_row(
-    order: Column, data_type: T.DataType, cuts: pa.Array, base: int, buckets: list[Bucket]
-) -> Column:
-    """Return the buckets that need a row, as an array of (bucket, halo)."""
-    edges = {edge for b in buckets for edge in (b.first, b.start, b.end, b.last)}
-    used = sorted(edges - {0, len(cuts) + 1})
-    passed = [order >= _literal(cuts[edge - 1], data_type) for edge in used]  # not true for nulls
-    every = []
-    for cell in [0, *used]:
-        needing = [i for i, b in enumerate(buckets) if b.first <= cell < b.last]
-        owner = next(i for i in needing if buckets[i].start <= cell < buckets[i].end)
-        every.append(F.array(*(F.struct(F.lit(base + i), F.lit(i != owner)) for i in needing)))
-    return _choose(passed, every)
-
-
 def _assign(
     frame: DataFrame,
     keys: Sequence[str],
@@ -343,21 +305,34 @@ def _assign(
 ) -> Split:
     """Add to each row the bucket that needs it, once for each such bucket."""
     first = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200) if keys else 0
-    every: Any = F  # F.when begins an expression, and Column.when continues it
-    rows_before: dict[int, int] = {}
-    ends = [first]
-    for number, (cut, buckets) in enumerate(zip(cuts, chosen)):
-        base = ends[-1]
-        in_series = F.col("rollstat_series") == number
-        data_type = frame.schema[order].dataType
-        needing = _buckets_of_row(frame[order], data_type, cut, base, buckets)
-        every = every.when(in_series, needing)
-        rows_before |= {
-            base + i: bucket.rows_before for i, bucket in enumerate(buckets) if bucket.rows_before
-        }
-        ends.append(base + len(buckets))
+    ends = list(accumulate(map(len, chosen), initial=first))
+    buckets = dict(enumerate(chain(*chosen), first))
+    columns = {
+        "rollstat_number": np.repeat(np.arange(len(chosen), dtype=np.int32), np.diff(ends)),
+        BUCKET: np.array([*buckets], np.int32),
+    }
+    for edge in ("first", "start", "end", "last"):
+        columns[f"rollstat_{edge}"] = pa.concat_arrays(
+            [_values_at(cut, [getattr(bucket, edge) for bucket in own]) for cut, own in zip(cuts, chosen)]
+        )
+    few = F.broadcast(frame.sparkSession.createDataFrame(pa.table(columns)))
+
+    def within(low: str, high: str) -> Column:
+        """Whether a row lies between two edges; nulls lie before all cuts, and a null edge is none."""
+        below, above = (~F.coalesce(frame[order] >= few[edge], F.lit(False)) for edge in (low, high))
+        return (few[low].isNull() | ~below) & (few[high].isNull() | above)
+
+    needs = (frame["rollstat_series"] == few["rollstat_number"]) & within("rollstat_first", "rollstat_last")
+    bucket = few[BUCKET]
     if keys:
-        hashed = F.pmod(F.hash(*(frame[key] for key in keys)), F.lit(first))
-        every = every.otherwise(F.array(F.struct(hashed, F.lit(False))))
-    rows = frame.select("*", F.inline(every).alias(BUCKET, HALO)).drop("rollstat_series")
+        bucket = F.coalesce(bucket, F.pmod(F.hash(*(frame[key] for key in keys)), F.lit(first)))
+    halo = ~within("rollstat_start", "rollstat_end")
+    old = [frame[name] for name in frame.columns if name != "rollstat_series"]
+    rows = frame.join(few, needs, "left").select(*old, bucket.alias(BUCKET), halo.alias(HALO))
+    rows_before = {number: bucket.rows_before for number, bucket in buckets.items() if bucket.rows_before}
     return Split(rows, ends[-1], first, rows_before, tuple(ends[1:]))
+
+
+def _values_at(cuts: pa.Array, cells: list[int]) -> pa.Array:
+    """Return the cut at which each cell starts; null for the first cell and behind the last one."""
+    return cuts.take(pa.array([cell - 1 if 0 < cell <= len(cuts) else None for cell in cells], pa.int64()))
