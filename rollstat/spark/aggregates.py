@@ -60,6 +60,11 @@ class SparkCall:
     positions: bool
     scale: int = 0
 
+    @property
+    def sums_decimals(self) -> bool:
+        """Whether it is an exact sum or mean of decimals."""
+        return self.statistic in DECIMAL_SUMS and isinstance(next(iter(self.types), None), T.DecimalType)
+
 
 @dataclass(frozen=True)
 class Aggregate:
@@ -394,7 +399,7 @@ def evaluate_call(
     call: SparkCall, columns: Sequence[MaskedColumn], window: Any, options: Mapping[str, Any]
 ) -> list[NDArray[Any]]:
     """Return one array for each result of a call, from the columns that it takes."""
-    if call.statistic in DECIMAL_SUMS and call.types and isinstance(call.types[0], T.DecimalType):
+    if call.sums_decimals:
         return [rolling_decimals(call.statistic, columns[0], window, options, call.scale, call.types[0])]
     statistic = REGISTRY[call.statistic]
     if columns[0].dtype.kind != "O":

@@ -387,14 +387,11 @@ class Walk:
         while self.pending and first + self.pending[0].num_rows <= available:
             batch = self.pending.popleft()
             self.bytes -= batch.nbytes
-            yield self._append(batch, [array.slice(first, batch.num_rows) for array in combined])
+            names = [*batch.schema.names, *(f"new{i}" for i in range(len(combined)))]
+            new = (array.slice(first, batch.num_rows) for array in combined)
+            yield pa.RecordBatch.from_arrays([*batch.columns, *new], names=names)
             first += batch.num_rows
         self.ready = [[array.slice(first)] for array in combined]
-
-    def _append(self, batch: pa.RecordBatch, new: list[pa.Array]) -> pa.RecordBatch:
-        """Return a batch with the new columns."""
-        names = [*batch.schema.names, *(f"new{i}" for i in range(len(new)))]
-        return pa.RecordBatch.from_arrays([*batch.columns, *new], names=names)
 
 
 def _fails(attempt: Callable[[int], Any], last: int) -> bool:

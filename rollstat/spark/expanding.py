@@ -17,6 +17,7 @@ Where a long series is split, tasks make the state of each bucket (`BucketStates
 them in order (`start_states`). Each bucket then starts from the state of all buckets before it.
 """
 
+import pickle
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,9 +27,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import types as T
 
-from rollstat import snapshots
 from rollstat.operators.interface import NOTHING
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import DECIMAL_SUMS, SparkCall, decimal_results, evaluate, integers
@@ -45,7 +44,6 @@ from rollstat.windows import Expanding
 # The states before all buckets go to each worker as a part of the plan.
 MAX_STATE_BYTES = 2**27 // MAX_BUCKETS
 STATE_SCHEMA = "bucket long, state binary"
-_NAME = "spark.expanding"
 
 
 def _is_operator(statistic: str) -> bool:
@@ -361,7 +359,7 @@ def initial_state(
     options : mapping
         The common options.
     """
-    if call.statistic in DECIMAL_SUMS and call.types and isinstance(call.types[0], T.DecimalType):
+    if call.sums_decimals:
         return _DecimalState(call, options)
     if not _is_operator(call.statistic):
         return _SelectionState(call, options, dtypes[0])
@@ -398,19 +396,17 @@ def initial_states(plan: WalkPlan) -> list[CarriedState]:
     ]
 
 
-def _read(plan: WalkPlan, message: bytes) -> list[CarriedState]:
-    """Return the states of all calls from bytes."""
-    _, parameters, arrays = snapshots.read(message)
-    states, rest = initial_states(plan), iter(arrays)
-    for state, number in zip(states, parameters["arrays"], strict=True):
-        state.load([next(rest) for _ in range(number)])
+def _loaded(plan: WalkPlan, stored: bytes) -> list[CarriedState]:
+    """Return the states of all calls from what `_stored` returned."""
+    states = initial_states(plan)
+    for state, arrays in zip(states, pickle.loads(stored), strict=True):
+        state.load(arrays)
     return states
 
 
-def _written(states: list[CarriedState]) -> bytes:
-    """Return the states of all calls as bytes."""
-    arrays = [state.arrays for state in states]
-    return snapshots.write(_NAME, {"arrays": list(map(len, arrays))}, list(chain(*arrays)))
+def _stored(states: list[CarriedState]) -> bytes:
+    """Return the states of all calls as bytes, which Spark passes between tasks of one job."""
+    return pickle.dumps([state.arrays for state in states])
 
 
 class CarriedWalk(Walk):
@@ -430,7 +426,7 @@ class CarriedWalk(Walk):
         """Hold a batch; the first one starts from the state before its bucket."""
         if self.last is None and self.plan.bucket is not None:
             before = self.plan.start_states.get(batch.column(self.plan.bucket)[0].as_py())
-            self.states = self.states if before is None else _read(self.plan, before)
+            self.states = self.states if before is None else _loaded(self.plan, before)
         super()._hold(batch)
 
     def _step(self, *, final: bool) -> Iterator[pa.RecordBatch]:
@@ -512,7 +508,7 @@ class BucketStates:
                     state.first_row = self.plan.rows_before.get(bucket, 0)
             walk.skip(batch)
         if bucket is not None:
-            yield pa.RecordBatch.from_pylist([{"bucket": bucket, "state": _written(walk.states)}])
+            yield pa.RecordBatch.from_pylist([{"bucket": bucket, "state": _stored(walk.states)}])
 
 
 def start_states(plan: WalkPlan, own: Mapping[int, bytes], ends: Sequence[int]) -> dict[int, bytes]:
@@ -530,12 +526,12 @@ def start_states(plan: WalkPlan, own: Mapping[int, bytes], ends: Sequence[int]) 
     total: list[CarriedState] = []
     end, found = 0, {}
     for bucket in sorted(own):
-        states = _read(plan, own[bucket])
+        states = _loaded(plan, own[bucket])
         if bucket >= end:  # the first bucket of a series starts from nothing
             end = ends[bisect_right(ends, bucket)]
             total = states
             continue
-        found[bucket] = _written(total)
+        found[bucket] = _stored(total)
         for state, later in zip(total, states):
             state.combine(later)
     return found

@@ -27,13 +27,14 @@ from pyspark.util import PythonEvalType
 
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import BUILDERS, Aggregate, builder
-from rollstat.spark.batch_walk import Walk, WalkPlan
+from rollstat.spark.batch_walk import WalkPlan
 from rollstat.spark.expanding import carrying
 from rollstat.spark.request import Request
 from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding
 
 _CALL = re.compile(r"(\w+)\s*\((.*?)\)\s*(?:as\s+(\(.*\)|`[^`]+`|\w+))?", re.IGNORECASE | re.DOTALL)
+_TOKEN = re.compile(r"""`[^`]*`|'[^']*'|"[^"]*"|.""", re.DOTALL)
 _ARRAY = re.compile(r"array\s*\((.*)\)", re.IGNORECASE | re.DOTALL)
 _NAMED = re.compile(r"(\w+)\s*=>\s*(.*)", re.DOTALL)
 _EXAMPLE = "median(x) AS m, quantile(x, [0.25, 0.75]) AS (low, high)"
@@ -116,8 +117,8 @@ class RollingTable:
         assert analyzed.plan is not None
         self._plan = analyzed.plan
         self._names = analyzed.schema.names
-        self._walk: Walk | None = None
         self._partitioned = self._replace_splitting()
+        self._walk = self._plan.walk(self._plan)
 
     @staticmethod
     def analyze(
@@ -159,8 +160,6 @@ class RollingTable:
                 "the rows of the table are in several partitions: add PARTITION BY after TABLE(...), or "
                 "WITH SINGLE PARTITION if the table is one series"
             )
-        if self._walk is None:
-            self._walk = self._plan.walk(self._plan)
         if rows.num_rows:
             try:
                 yield from map(self._named, self._walk.push(rows))
@@ -172,8 +171,7 @@ class RollingTable:
 
     def terminate(self) -> Iterator[pa.RecordBatch]:
         """Yield the last rows."""
-        if self._walk is not None:
-            yield from map(self._named, self._walk.flush(final=True))
+        yield from map(self._named, self._walk.flush(final=True))
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         new = sum(len(call.types) for call in self._plan.calls)
@@ -248,20 +246,13 @@ def parse_aggregates(text: Any) -> list[Aggregate]:
 
 def _parts(text: str) -> list[str]:
     """Split at the commas that are outside of brackets and quotes."""
-    depth, quote, parts = 0, "", [""]
-    for letter in text:
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "`'\"":
-            quote = letter
-        elif letter in "([":
-            depth += 1
-        elif letter in ")]":
-            depth -= 1
-        if letter == "," and not depth and not quote:
+    depth, parts = 0, [""]
+    for token in _TOKEN.findall(text):
+        depth += (token in ("(", "[")) - (token in (")", "]"))
+        if token == "," and not depth:
             parts.append("")
         else:
-            parts[-1] += letter
+            parts[-1] += token
     return [part.strip() for part in parts]
 
 
