@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pyspark.sql import types as T
 
 from rollstat.options import Options
 from rollstat.spark.aggregates import SparkCall, evaluate_call
@@ -109,6 +110,11 @@ class WalkPlan:
     walk: "type[Walk]" = field(default_factory=lambda: Walk)
 
     @property
+    def types(self) -> list[T.DataType]:
+        """The types of the new columns."""
+        return [data_type for call in self.calls for data_type in call.types]
+
+    @property
     def carries_states(self) -> bool:
         """Whether states replace the rows before a batch or a bucket."""
         return self.walk is not Walk
@@ -146,7 +152,7 @@ class Walk:
         self.min_rows = self.wait_rows = _MIN_ROWS
         self.pending: deque[pa.RecordBatch] = deque()
         self.bytes = 0  # of the pending batches
-        self.ready: list[list[pa.Array]] = [[] for call in plan.calls for _ in call.types]
+        self.ready: list[list[pa.Array]] = [[] for _ in plan.types]
         self.last: list[pa.Array] | None = None  # key and order of the last row
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -177,8 +183,7 @@ class Walk:
 
     def no_results(self, rows: int) -> list[pa.Array]:
         """Return new columns that hold only nulls."""
-        types = [data_type for call in self.plan.calls for data_type in call.types]
-        return [pa.nulls(rows, arrow_type(data_type)) for data_type in types]
+        return [pa.nulls(rows, arrow_type(data_type)) for data_type in self.plan.types]
 
     def _joined(self) -> tuple[list[MaskedColumn], NDArray[np.int64]]:
         """Return the held columns and the offsets of the series."""
@@ -313,8 +318,7 @@ class Walk:
 
     def _add_results(self, results: Iterable[NDArray[Any]]) -> None:
         """Append to each new column."""
-        types = [data_type for call in self.plan.calls for data_type in call.types]
-        for ready, result, data_type in zip(self.ready, results, types, strict=True):
+        for ready, result, data_type in zip(self.ready, results, self.plan.types, strict=True):
             ready.append(to_arrow(result, data_type))
 
     def _call(
@@ -514,20 +518,18 @@ class ResultsJob:
     ----------
     job : WalkJob
         The walk.
-    given : int
-        Number of the needed columns.
     """
 
     job: WalkJob
-    given: int
 
     def __call__(self, columns: Iterable[Any]) -> Iterator[pa.Array]:
         """Return the results of one partition."""
-        for batch in self.job(map(self._batch, columns)):
-            new = batch.columns[self.given :]
-            yield pa.StructArray.from_arrays(new, names=[f"rollstat_new{i}" for i in range(len(new))])
+        names = [f"rollstat_new{i}" for i in range(len(self.job.plan.types))]
+        for batch in self.job(map(_batch, columns)):
+            yield pa.StructArray.from_arrays(batch.columns[-len(names) :], names=names)
 
-    def _batch(self, columns: Any) -> pa.RecordBatch:
-        """Return columns as a batch; Spark passes a single column without a tuple."""
-        given = list(columns) if isinstance(columns, tuple) else [columns]
-        return pa.RecordBatch.from_arrays(given, names=[f"column{i}" for i in range(len(given))])
+
+def _batch(columns: Any) -> pa.RecordBatch:
+    """Return columns as a batch; Spark passes a single column without a tuple."""
+    given = list(columns) if isinstance(columns, tuple) else [columns]
+    return pa.RecordBatch.from_arrays(given, names=[f"column{i}" for i in range(len(given))])

@@ -30,7 +30,7 @@ normalized keys), https://doi.org/10.1145/1132960.1132964.
 
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -156,88 +156,62 @@ def rolling(  # 13 parameters: one for each public option
     frame = columns.frame()
     plan, fields = request.plan(frame.schema, len(df.columns), case_sensitive=columns.case_sensitive)
     plan, unbounded = carrying(plan)
-    route = _choose_route(frame, plan, _check_split(split, bool(plan.keys), unbounded))
-    return route.run(df.schema.fields, fields)
+    rows, plan = _partitioned(frame, plan, _check_split(split, bool(plan.keys), unbounded))
+    new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(fields)]
+    rows = _with_whole_rows(rows, plan, new) if plan.looks_ahead else _with_results(rows, plan, new)
+    if HALO in rows.columns:
+        rows = rows.where(~rows[HALO])
+    wanted = [*df.columns, *(field.name for field in fields)]
+    names = [*rows.columns[: len(df.columns)], *(field.name for field in new)]
+    return rows.select(*(rows[name].alias(name_wanted) for name, name_wanted in zip(names, wanted)))
 
 
-@dataclass(frozen=True)
-class Route:
-    """How the rows of a job reach the workers, and how the results come back.
+def _partitioned(df: DataFrame, plan: WalkPlan, split: int | str | None) -> tuple[DataFrame, WalkPlan]:
+    """Return the rows in the partitions of the tasks, and what to compute in columns of these rows.
 
-    Attributes
-    ----------
-    rows : DataFrame
-        The rows, in the partitions of the tasks.
-    plan : WalkPlan
-        What to compute, in columns of `rows`.
-    sort : list of Column
-        What each partition is sorted by.
-    hashed : Column or None
-        The hash of the keys, if rows are sorted by it first.
+    Long series are split as `split` says.
     """
-
-    rows: DataFrame
-    plan: WalkPlan
-    sort: list[Column]
-    hashed: Column | None
-
-    def run(self, old: Sequence[T.StructField], fields: Sequence[T.StructField]) -> DataFrame:
-        """Return the columns `old` of the caller, which are the first of the rows, and the new columns."""
-        new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(fields)]
-        if self.plan.looks_ahead:
-            rows = self._with_whole_rows(new)
-        else:
-            rows = self._with_results(new)
-        if HALO in rows.columns:
-            rows = rows.where(~rows[HALO])
-        names = [*rows.columns[: len(old)], *(field.name for field in new)]
-        wanted = zip(names, [*old, *fields])
-        return rows.select(*(rows[name].alias(field.name) for name, field in wanted))
-
-    def _with_whole_rows(self, new: Sequence[T.StructField]) -> DataFrame:
-        """Return the rows and the new columns; whole rows go to the workers and come back."""
-        rows, hash_column = self.rows, None
-        if self.hashed is not None:
-            rows, hash_column = rows.withColumn(HASH, self.hashed), len(rows.columns)
-        result = T.StructType([*rows.schema, *new])
-        return rows.sortWithinPartitions(*self.sort).mapInArrow(WalkJob(self.plan, hash_column), result)
-
-    def _with_results(self, new: Sequence[T.StructField]) -> DataFrame:
-        """Return the rows and the new columns; workers get only needed columns and return only results."""
-        rows = self.rows.sortWithinPartitions(*self.sort)
-        given = [rows[name] for name in rows.columns]
-        indexes, plan = self.plan.narrowed()
-        needed = [given[index] for index in indexes] + ([] if self.hashed is None else [self.hashed])
-        job = ResultsJob(WalkJob(plan, None if self.hashed is None else len(indexes)), len(needed))
-
-        def rolling(columns: Any) -> Any:
-            return job(columns)
-
-        # Annotations tell Spark what the function takes and returns.
-        taken: Any = Iterator[tuple[pa.Array, ...]] if len(needed) > 1 else Iterator[pa.Array]
-        rolling.__annotations__ = {"columns": taken, "return": Iterator[pa.Array]}
-        function = arrow_udf(rolling, returnType=T.StructType(list(new))).asNondeterministic()
-        rows = rows.select(*given, function(*needed).alias(_RESULTS))
-        here = F.spark_partition_id() >= F.lit(0)
-        made = [F.when(here, rows[_RESULTS][field.name]).alias(field.name) for field in new]
-        return rows.select(*(rows[name] for name in rows.columns[:-1]), *made)
-
-
-def _choose_route(df: DataFrame, plan: WalkPlan, split: int | str | None) -> Route:
-    """Return the route of a job. Long series are split as `split` says."""
     rows, names = with_plain_names(df)
     keys = [names[index] for index in plan.keys]
     cut = _split(rows, keys, names[plan.order[0]], plan, split)
     if cut is None:
-        rows = rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1)
-    else:
-        plan = replace(plan, bucket=len(names), rows_before=cut.rows_before)
-        rows = cut.rows
-        if plan.carries_states:
-            plan = replace(plan, start_states=_start_states(cut, plan))
-            rows = rows.drop(HALO)  # no bucket has one
-        rows = rows.repartitionById(cut.buckets, BUCKET)
-    return Route(rows, plan, *_sort_columns(rows, plan))
+        return rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1), plan
+    plan, rows = replace(plan, bucket=len(names), rows_before=cut.rows_before), cut.rows
+    if plan.carries_states:
+        plan = replace(plan, start_states=_start_states(cut, plan))
+        rows = rows.drop(HALO)  # no bucket has one
+    return rows.repartitionById(cut.buckets, BUCKET), plan
+
+
+def _with_whole_rows(rows: DataFrame, plan: WalkPlan, new: list[T.StructField]) -> DataFrame:
+    """Return the rows and the new columns; whole rows go to the workers and come back."""
+    sort, hashed = _sort_columns(rows, plan)
+    hash_column = None if hashed is None else len(rows.columns)
+    rows = rows if hashed is None else rows.withColumn(HASH, hashed)
+    result = T.StructType([*rows.schema, *new])
+    return rows.sortWithinPartitions(*sort).mapInArrow(WalkJob(plan, hash_column), result)
+
+
+def _with_results(rows: DataFrame, plan: WalkPlan, new: list[T.StructField]) -> DataFrame:
+    """Return the rows and the new columns; workers get only needed columns and return only results."""
+    sort, hashed = _sort_columns(rows, plan)
+    rows = rows.sortWithinPartitions(*sort)
+    given = [rows[name] for name in rows.columns]
+    indexes, plan = plan.narrowed()
+    needed = [given[index] for index in indexes] + ([] if hashed is None else [hashed])
+    job = ResultsJob(WalkJob(plan, None if hashed is None else len(indexes)))
+
+    def rolling(columns: Any) -> Any:
+        return job(columns)
+
+    # Annotations tell Spark what the function takes and returns.
+    taken: Any = Iterator[tuple[pa.Array, ...]] if len(needed) > 1 else Iterator[pa.Array]
+    rolling.__annotations__ = {"columns": taken, "return": Iterator[pa.Array]}
+    function = arrow_udf(rolling, returnType=T.StructType(new)).asNondeterministic()
+    rows = rows.select(*given, function(*needed).alias(_RESULTS))
+    here = F.spark_partition_id() >= F.lit(0)
+    made = [F.when(here, rows[_RESULTS][field.name]).alias(field.name) for field in new]
+    return rows.select(*(rows[name] for name in rows.columns[:-1]), *made)
 
 
 def _sort_columns(rows: DataFrame, plan: WalkPlan) -> tuple[list[Column], Column | None]:

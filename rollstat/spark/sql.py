@@ -174,7 +174,7 @@ class RollingTable:
         yield from map(self._named, self._walk.flush(final=True))
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        new = sum(len(call.types) for call in self._plan.calls)
+        new = len(self._plan.types)
         columns = batch.columns[: len(self._names) - new]  # those after them are the keys
         return pa.RecordBatch.from_arrays([*columns, *batch.columns[-new:]], names=self._names)
 
