@@ -36,7 +36,6 @@ from rollstat.spark.aggregates import SparkCall, evaluate_call
 from rollstat.spark.arrow_columns import (
     Kind,
     MaskedColumn,
-    arrow_type,
     changes,
     first_descent,
     sort_keys,
@@ -146,6 +145,8 @@ class Walk:
             [] for _ in range(len(plan.inputs) + (plan.time is not None))
         ]
         self.starts = [0]  # held rows at which a series begins; the first series may have dropped rows
+        self.whole: list[MaskedColumn] = []  # the columns and the bounds of the series, for a call
+        self.offsets: NDArray[np.int64] = np.zeros(2, np.int64)
         self.dropped = 0  # rows of the first held series that are no longer held
         self.held = 0
         self.computed = 0
@@ -178,17 +179,13 @@ class Walk:
         self._hold(batch)
         self.pending.clear()
         self.bytes = 0
-        columns, offsets = self._joined()
-        self._drop(columns, self._windows(columns, offsets), int(offsets[-2]), self.held)
+        self._join()
+        self._drop(self._windows(), self.held)
 
-    def no_results(self, rows: int) -> list[pa.Array]:
-        """Return new columns that hold only nulls."""
-        return [pa.nulls(rows, arrow_type(data_type)) for data_type in self.plan.types]
-
-    def _joined(self) -> tuple[list[MaskedColumn], NDArray[np.int64]]:
-        """Return the held columns and the offsets of the series."""
-        columns = [np.ma.concatenate(held) if len(held) > 1 else held[0] for held in self.columns]
-        return columns, np.unique(np.array([*self.starts, self.held], np.int64))
+    def _join(self) -> None:
+        """Join the pieces of each held column, and find the offsets of the series."""
+        self.whole = [np.ma.concatenate(held) if len(held) > 1 else held[0] for held in self.columns]
+        self.offsets = np.unique(np.array([*self.starts, self.held], np.int64))
 
     def _hold(self, batch: pa.RecordBatch) -> None:
         """Check the order of a batch and keep the columns that windows need."""
@@ -272,48 +269,41 @@ class Walk:
 
     def _step(self, *, final: bool) -> Iterator[pa.RecordBatch]:
         """Compute the rows whose windows are complete, drop old rows, and return the finished batches."""
-        columns, offsets = self._joined()
-        windows = self._windows(columns, offsets)
-        done = self.held if final or not self.plan.looks_ahead else self._complete(windows, int(offsets[-2]))
+        self._join()
+        windows = self._windows()
+        done = self.held if final or not self.plan.looks_ahead else self._complete(windows)
         if done > self.computed:
-            self._compute(columns, windows, self._options(columns, offsets), offsets, done)
-        self._drop(columns, windows, int(offsets[-2]), done)
+            self._compute(windows, done)
+        self._drop(windows, done)
         return self._emit()
 
-    def _options(self, columns: list[MaskedColumn], offsets: NDArray[np.int64]) -> dict[str, Any]:
+    def _options(self) -> dict[str, Any]:
         given = dict(self.plan.options)
-        if len(offsets) > 2:
-            given["segments"] = offsets
+        if len(self.offsets) > 2:
+            given["segments"] = self.offsets
         if self.plan.time is not None:
-            given["times"] = columns[-1].data
+            given["times"] = self.whole[-1].data
         return given
 
-    def _windows(self, columns: list[MaskedColumn], offsets: NDArray[np.int64]) -> Windows:
-        return Options.check(**self._options(columns, offsets)).windows(self.plan.window, offsets)
+    def _windows(self) -> Windows:
+        return Options.check(**self._options()).windows(self.plan.window, self.offsets)
 
-    def _complete(self, windows: Windows, begin: int) -> int:
-        """Return the first held row whose window may need later rows; the last series starts at `begin`."""
-        first = max(begin, self.computed)
+    def _complete(self, windows: Windows) -> int:
+        """Return the first held row whose window may need later rows."""
+        first = max(int(self.offsets[-2]), self.computed)
         _, end = windows.bounds(first, self.held)
         return first + int(np.searchsorted(end, self.held))
 
-    def _compute(
-        self,
-        columns: list[MaskedColumn],
-        windows: Windows,
-        options: dict[str, Any],
-        offsets: NDArray[np.int64],
-        done: int,
-    ) -> None:
+    def _compute(self, windows: Windows, done: int) -> None:
         """Compute the held rows from the first without results up to `done`."""
         new = slice(self.computed, done)
         every: list[NDArray[Any]] = []
         for call in self.plan.calls:
             try:
-                results = [result[new] for result in self._call(call, columns, self.plan.window, options)]
+                results = [r[new] for r in self._call(call, self.held, self.plan.window, self._options())]
             except CALL_ERRORS as error:
-                results = self._retry(call, columns, windows, done, error)
-            every += [self._positions(r, offsets) if call.positions else r for r in results]
+                results = self._retry(call, windows, done, error)
+            every += [self._positions(r, self.offsets) if call.positions else r for r in results]
         self._add_results(every)
 
     def _add_results(self, results: Iterable[NDArray[Any]]) -> None:
@@ -321,11 +311,9 @@ class Walk:
         for ready, result, data_type in zip(self.ready, results, self.plan.types, strict=True):
             ready.append(to_arrow(result, data_type))
 
-    def _call(
-        self, call: SparkCall, columns: list[MaskedColumn], window: Any, options: dict[str, Any]
-    ) -> list[NDArray[Any]]:
-        inputs = [columns[number] for number in call.inputs]
-        return evaluate_call(call, inputs, window, options)
+    def _call(self, call: SparkCall, rows: int, window: Any, options: dict[str, Any]) -> list[NDArray[Any]]:
+        """Return the results of a call over the first held rows."""
+        return evaluate_call(call, [self.whole[number][:rows] for number in call.inputs], window, options)
 
     def _positions(self, result: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[Any]:
         """Return positions counted from the start of each series instead of the first held row."""
@@ -334,14 +322,7 @@ class Walk:
         moved = data - offsets[segment] + np.where(segment == 0, self.dropped, 0)
         return np.ma.MaskedArray(moved, np.ma.getmaskarray(result) | (data < 0))
 
-    def _retry(
-        self,
-        call: SparkCall,
-        columns: list[MaskedColumn],
-        windows: Windows,
-        done: int,
-        error: Exception,
-    ) -> list[NDArray[Any]]:
+    def _retry(self, call: SparkCall, windows: Windows, done: int, error: Exception) -> list[NDArray[Any]]:
         """Compute only the wanted rows after a call failed, or name the first row that fails.
 
         The held rows cut windows short: those of rows that have their results, and those of rows whose
@@ -353,7 +334,7 @@ class Walk:
 
         def results(last: int) -> list[NDArray[Any]]:
             start, end = windows.bounds(self.computed, last)
-            return self._call(call, [column[: end[-1]] for column in columns], (start, end), options)
+            return self._call(call, int(end[-1]), (start, end), options)
 
         if isinstance(error, OverflowError) and not _fails(results, done):
             return results(done)
@@ -372,10 +353,11 @@ class Walk:
         kind = next((kind for kind in kinds if isinstance(error, kind)), RuntimeError)
         return kind(f"{call.statistic} failed at {self._describe_held(high - 1)}: {error}")
 
-    def _drop(self, columns: list[MaskedColumn], windows: Windows, begin: int, done: int) -> None:
-        """Keep only rows that later windows of the last series reach; that series starts at `begin`."""
+    def _drop(self, windows: Windows, done: int) -> None:
+        """Keep only rows that later windows of the last series reach."""
+        begin = int(self.offsets[-2])
         keep = int(windows.bounds(done - 1, done)[0][0]) if done > begin else begin
-        self.columns = [[column[keep:].copy()] for column in columns]
+        self.columns, self.whole = [[column[keep:].copy()] for column in self.whole], []
         self.dropped = keep - begin + (self.dropped if begin == 0 else 0)
         self.starts = [0]
         self.held -= keep

@@ -30,7 +30,14 @@ from numpy.typing import NDArray
 
 from rollstat.operators.interface import NOTHING
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregates import DECIMAL_SUMS, SparkCall, decimal_results, evaluate, integers
+from rollstat.spark.aggregates import (
+    DECIMAL_SUMS,
+    SparkCall,
+    decimal_results,
+    evaluate,
+    evaluate_call,
+    integers,
+)
 from rollstat.spark.arrow_columns import MaskedColumn
 from rollstat.spark.batch_walk import CALL_ERRORS, Walk, WalkPlan
 from rollstat.spark.buckets import MAX_BUCKETS
@@ -431,59 +438,53 @@ class CarriedWalk(Walk):
 
     def _step(self, *, final: bool) -> Iterator[pa.RecordBatch]:
         """Compute all held rows and drop them."""
-        columns, offsets = self._joined()
+        self._join()
         if self.starts[1:2] == [0]:  # the first held row is the first of its series
             self.states = initial_states(self.plan)
-        results = [self._results(number, columns, offsets) for number in range(len(self.plan.calls))]
-        self._add_results(chain(*results))
-        self.columns = [[] for _ in self.columns]
+        self._add_results(chain(*map(self._results, range(len(self.plan.calls)))))
+        self.columns, self.whole = [[] for _ in self.columns], []
         self.starts, self.held, self.dropped = [0], 0, 0
         return self._emit()
 
-    def _results(
-        self, number: int, columns: list[MaskedColumn], offsets: NDArray[np.int64]
-    ) -> list[MaskedColumn]:
+    def _results(self, number: int) -> list[MaskedColumn]:
         """Return the results of one call: from states for the first and last series, else from one call."""
-        begin, end = int(offsets[1]), int(offsets[-2])
-        parts = [self._continue(number, columns, 0, begin)]
+        begin, end = int(self.offsets[1]), int(self.offsets[-2])
+        parts = [self._continue(number, 0, begin)]
         if end > begin:
-            parts.append(self._whole_series(number, columns, offsets[1:-1]))
+            parts.append(self._whole_series(number, self.offsets[1:-1]))
         if end:
-            self.states[number] = initial_states(self.plan)[number]
-            parts.append(self._continue(number, columns, end, int(offsets[-1])))
+            parts.append(self._start(number, end, self.held))
         return _concatenated(parts)
 
-    def _continue(
-        self, number: int, columns: list[MaskedColumn], first: int, last: int
-    ) -> list[MaskedColumn]:
+    def _start(self, number: int, first: int, last: int) -> list[MaskedColumn]:
+        """Return the results of rows with which a series starts."""
+        self.states[number] = initial_states(self.plan)[number]
+        return self._continue(number, first, last)
+
+    def _continue(self, number: int, first: int, last: int) -> list[MaskedColumn]:
         """Return the results of rows that continue the series of the state; name a row that fails."""
         call, before = self.plan.calls[number], self.states[number]
 
         def attempt(end: int) -> list[MaskedColumn]:
             state = self.states[number] = before.copy()
-            return state.advance([columns[index][first:end] for index in call.inputs])
+            return state.advance([self.whole[index][first:end] for index in call.inputs])
 
         try:
             return attempt(last)
         except CALL_ERRORS as error:
             raise self._failure(call, first, last, attempt, error) from error
 
-    def _whole_series(
-        self, number: int, columns: list[MaskedColumn], offsets: NDArray[np.int64]
-    ) -> list[MaskedColumn]:
+    def _whole_series(self, number: int, offsets: NDArray[np.int64]) -> list[MaskedColumn]:
         """Return the results of series that begin and end among the held rows."""
-        call, first = self.plan.calls[number], int(offsets[0])
-        given = [column[first : int(offsets[-1])] for column in columns]
+        call, first, last = self.plan.calls[number], int(offsets[0]), int(offsets[-1])
+        given, segments = [self.whole[index][first:last] for index in call.inputs], offsets - first
+        options = dict(self.plan.options) | ({"segments": segments} if len(segments) > 2 else {})
         try:
-            results = self._call(call, given, self.plan.window, self._options(given, offsets - first))
+            results = evaluate_call(call, given, self.plan.window, options)
         except CALL_ERRORS:
             # Compute the series one by one, so that the error names a row.
-            parts = []
-            for a, b in pairwise(offsets.tolist()):
-                self.states[number] = initial_states(self.plan)[number]
-                parts.append(self._continue(number, columns, a, b))
-            return _concatenated(parts)
-        return [np.ma.asarray(self._positions(r, offsets - first) if call.positions else r) for r in results]
+            return _concatenated([self._start(number, a, b) for a, b in pairwise(offsets.tolist())])
+        return [np.ma.asarray(self._positions(r, segments) if call.positions else r) for r in results]
 
 
 def _concatenated(parts: list[list[MaskedColumn]]) -> list[MaskedColumn]:

@@ -44,7 +44,15 @@ import rollstat
 from rollstat import snapshots
 from rollstat.options import parse_width
 from rollstat.spark.aggregates import parse_window
-from rollstat.spark.arrow_columns import changes, compare, run_starts, sort_keys, to_arrow, to_masked
+from rollstat.spark.arrow_columns import (
+    arrow_type,
+    changes,
+    compare,
+    run_starts,
+    sort_keys,
+    to_arrow,
+    to_masked,
+)
 from rollstat.spark.batch_walk import Walk, WalkPlan
 from rollstat.spark.request import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
 from rollstat.spark.route import HASH, hash_of
@@ -385,13 +393,10 @@ class Series:
             order = self.plan.order[0]
             least: int = min(pc.min(batch.column(order).view(pa.int64())).as_py() for batch in self.waiting)
             return least
-        return None if keep is None or self.walk.last is None else self._last_time() + keep
-
-    def _last_time(self) -> int:
-        """Return the time of the last row returned, in microseconds; before 1970 if it has none."""
-        assert self.walk.last is not None
-        time: int | None = self.walk.last[len(self.plan.keys)].view(pa.int64())[0].as_py()
-        return -1 if time is None else time
+        if keep is None or self.walk.last is None:
+            return None
+        last: int | None = self.walk.last[len(self.plan.keys)].view(pa.int64())[0].as_py()
+        return keep - 1 if last is None else keep + last  # before 1970 if it has no time
 
     def take(self, batch: pa.RecordBatch, watermark: int | None) -> Iterator[pa.RecordBatch]:
         """Let new rows wait, and yield those that are dropped, with null results and their fate.
@@ -420,8 +425,9 @@ class Series:
         for dropped in (LATE, NULL_TIME):
             if (fate == dropped).any():
                 rows = batch.filter(pa.array(fate == dropped))
-                columns = [*rows.columns, *self.walk.no_results(rows.num_rows)]
-                yield _with_fate(columns, batch, dropped)
+                for number, data_type in enumerate(self.plan.types):
+                    rows = rows.append_column(f"new{number}", pa.nulls(len(rows), arrow_type(data_type)))
+                yield _with_fate(rows, dropped)
         batch = batch.filter(pa.array(fate == RETURNED))
         self.waiting += [batch] if batch.num_rows else []
 
@@ -444,7 +450,7 @@ class Series:
             batch = batch.slice(0, ready)
         if batch.num_rows:
             for result in self.walk.run([batch]):
-                yield _with_fate(result.columns, batch, RETURNED)
+                yield _with_fate(result, RETURNED)
 
     def _compared_with_last(self, batch: pa.RecordBatch) -> NDArray[np.int8]:
         """Return -1 for rows before the last row that was returned, 0 for rows that tie with that, else 1."""
@@ -458,12 +464,9 @@ class Series:
         return sign
 
 
-def _with_fate(columns: Sequence[pa.Array], given: pa.RecordBatch, fate: int) -> pa.RecordBatch:
-    """Return the columns of `given`, the new columns and the fate of the rows as a batch."""
-    new = len(columns) - given.num_columns
-    names = [*given.schema.names, *(f"new{i}" for i in range(new)), "fate"]
-    fates = pa.array(np.full(len(columns[0]), fate, np.int8))
-    return pa.RecordBatch.from_arrays([*columns, fates], names=names)
+def _with_fate(batch: pa.RecordBatch, fate: int) -> pa.RecordBatch:
+    """Return a batch with the fate of its rows."""
+    return batch.append_column("fate", pa.array(np.full(len(batch), fate, np.int8)))
 
 
 def _sorted(batches: list[pa.RecordBatch], plan: WalkPlan) -> pa.RecordBatch:
@@ -697,11 +700,11 @@ def definition_of(
     size = plan.window if rows else parse_width(plan.window) or plan.window
     definition = {
         "rollstat": rollstat.__version__,
-        "statistics": _statistics(plan, schema, fields),
         "window": {"text": str(plan.window), "rows": rows, "size": str(Fraction(size))},
         # The text of each further part, and what is compared.
         "parts": {name: (str(value), value) for name, value in parts.items()}
-        | {"watermark": (str(watermark), _size(watermark)), "ttl": (str(ttl), _size(ttl))},
+        | {"watermark": (str(watermark), _size(watermark)), "ttl": (str(ttl), _size(ttl))}
+        | {repr(name): (text, text) for name, text in _statistics(plan, schema, fields).items()},
     }
     return json.dumps(definition)
 
@@ -717,16 +720,13 @@ def _size(width: Any) -> str | None:
 def check_restart(stored: str, given: str) -> None:
     """Raise ValueError if a state of the definition `stored` cannot serve the definition `given`."""
     old, new = json.loads(stored), json.loads(given)
-    pairs = [(name, old["parts"].get(name, (None, None)), part) for name, part in new["parts"].items()]
-    changes = [f"{name} was {was[0]} and is {now[0]}" for name, was, now in pairs if was[1] != now[1]]
-    before, after = old["window"], new["window"]
+    changes, before, after = [], old["window"], new["window"]
     if before["rows"] != after["rows"] or Fraction(after["size"]) > Fraction(before["size"]):
-        changes.insert(0, f"window was {before['text']} and is {after['text']}")
-    for name, statistic in old["statistics"].items():
-        found = new["statistics"].get(name)
-        if found != statistic:
-            result = "is no longer computed" if found is None else f"is {found}"
-            changes.append(f"{name!r} was {statistic} and {result}")
+        changes.append(f"window was {before['text']} and is {after['text']}")
+    for name, (text, value) in old["parts"].items():
+        found, compared = new["parts"].get(name, ("no longer computed", None))
+        if compared != value:
+            changes.append(f"{name} was {text} and is {found}")
     if changes:
         raise ValueError(
             f"the checkpoint holds the state of another stream, written by rollstat {old['rollstat']}: "
