@@ -34,7 +34,7 @@ from pyspark.sql.functions import pandas_udf
 import rollstat
 from rollstat import Expanding
 from rollstat.spark import rolling, session
-from rollstat.spark.batch_walk import Plan, WalkJob
+from rollstat.spark.batch_walk import WalkJob, WalkPlan
 from rollstat.spark.request import Request
 
 CONF = {
@@ -244,7 +244,7 @@ def memory_of_a_worker(spark: SparkSession, folder: Path, scale: int, rounds: in
 class TimeFirstBatch:
     """Measures in a worker the seconds of a plan for a batch after all imports."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: WalkPlan) -> None:
         self.job = WalkJob(plan, None)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -260,7 +260,7 @@ def first_batch(spark: SparkSession, folder: Path, scale: int, rounds: int) -> l
     aggs = {"m": ("median", "x")}
     frame = spark.range(0, 10_000, 1, 1).selectExpr("id as row", "randn(1) as x")
     options = {"min_periods": 1, "center": False, "closed": None, "nan_policy": "omit"}
-    plan, _ = Request([], ["row"], 1_000, aggs, options).plan(frame.schema)
+    plan = Request([], ["row"], 1_000, aggs, options).plan(frame.schema)
     list(WalkJob(plan, None)(frame.toArrow().to_batches()))  # stores the compiled kernels on disk
     seconds = frame.mapInArrow(TimeFirstBatch(plan), "seconds double").toArrow()["seconds"].to_pylist()
     return [["from the imports to the first results", "seconds"], ["10,000 rows", f"{max(seconds):.2f}"]]

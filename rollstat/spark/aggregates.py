@@ -51,6 +51,8 @@ class SparkCall:
         Whether the results are rows of the series.
     scale : int
         Digits after the point of its column, if that holds decimals.
+    names : tuple of str
+        Of the new columns.
     """
 
     statistic: str
@@ -59,6 +61,7 @@ class SparkCall:
     types: tuple[T.DataType, ...]
     positions: bool
     scale: int = 0
+    names: tuple[str, ...] = ()
 
     @property
     def sums_decimals(self) -> bool:
@@ -295,7 +298,7 @@ def _as_aggregate(new: Any, given: Any) -> Aggregate:
 
 def plan_calls(
     aggs: Any, schema: T.StructType, window: Any, options: Mapping[str, Any]
-) -> tuple[list[SparkCall], list[str], list[T.StructField]]:
+) -> tuple[list[SparkCall], list[str]]:
     """Check the requested statistics against the columns, and return the calls that compute them.
 
     Parameters
@@ -309,12 +312,10 @@ def plan_calls(
         Calls to make.
     inputs : list of str
         Names of their input columns, by number, which does not depend on the order of the statistics.
-    fields : list of StructField
-        The new columns in order.
     """
     checked = [(wanted, *_checked(wanted, schema)) for wanted in as_aggregates(aggs)]
     inputs = sorted({column for wanted, *_ in checked for column in wanted.columns})
-    calls, fields = [], []
+    calls = []
     for wanted, statistic, kinds in checked:
         types = result_types(statistic, kinds, window, wanted.parameters, options)
         names = wanted.names or _default_names(wanted, statistic, len(types))
@@ -327,9 +328,9 @@ def plan_calls(
         relative_to = wanted.parameters.get("relative_to", "data")
         positions = statistic.name.startswith("arg") and relative_to == "data"
         scale = kinds[0].spark.scale if kinds[0].scaled else 0
-        calls.append(SparkCall(statistic.name, numbers, dict(wanted.parameters), types, positions, scale))
-        fields += [T.StructField(name, data_type, True) for name, data_type in zip(names, types)]
-    return calls, inputs, fields
+        parameters = dict(wanted.parameters)
+        calls.append(SparkCall(statistic.name, numbers, parameters, types, positions, scale, tuple(names)))
+    return calls, inputs
 
 
 def _checked(wanted: Aggregate, schema: T.StructType) -> tuple[Statistic, list[Kind]]:

@@ -109,9 +109,9 @@ class WalkPlan:
     walk: "type[Walk]" = field(default_factory=lambda: Walk)
 
     @property
-    def types(self) -> list[T.DataType]:
-        """The types of the new columns."""
-        return [data_type for call in self.calls for data_type in call.types]
+    def fields(self) -> list[T.StructField]:
+        """The new columns."""
+        return [T.StructField(*pair) for call in self.calls for pair in zip(call.names, call.types)]
 
     @property
     def carries_states(self) -> bool:
@@ -153,7 +153,7 @@ class Walk:
         self.min_rows = self.wait_rows = _MIN_ROWS
         self.pending: deque[pa.RecordBatch] = deque()
         self.bytes = 0  # of the pending batches
-        self.ready: list[list[pa.Array]] = [[] for _ in plan.types]
+        self.ready: list[list[pa.Array]] = [[] for _ in plan.fields]
         self.last: list[pa.Array] | None = None  # key and order of the last row
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -308,8 +308,8 @@ class Walk:
 
     def _add_results(self, results: Iterable[NDArray[Any]]) -> None:
         """Append to each new column."""
-        for ready, result, data_type in zip(self.ready, results, self.plan.types, strict=True):
-            ready.append(to_arrow(result, data_type))
+        for ready, result, new in zip(self.ready, results, self.plan.fields, strict=True):
+            ready.append(to_arrow(result, new.dataType))
 
     def _call(self, call: SparkCall, rows: int, window: Any, options: dict[str, Any]) -> list[NDArray[Any]]:
         """Return the results of a call over the first held rows."""
@@ -459,32 +459,26 @@ class HashWalk:
 
     def _push_by_key(self, rows: pa.RecordBatch, *, new: bool) -> Iterator[pa.RecordBatch]:
         """Push rows of one hash to the walks of their keys; `new` if the hash starts here."""
-        if self.plan.looks_ahead:
-            for walk, own in self._by_walk(rows, new=new):
-                yield from walk.push(rows.take(pa.array(own)))
-            return
-        # Every walk must emit all that it has, so that the results can be put back in order.
-        yield from self.first.flush(final=False)
-        indexes, results = [], []
-        for walk, own in self._by_walk(rows, new=new):
-            indexes.append(own)
-            results += [*walk.push(rows.take(pa.array(own))), *walk.flush(final=False)]
-        back = np.argsort(np.concatenate(indexes))
-        yield from pa.Table.from_batches(results).take(pa.array(back)).combine_chunks().to_batches()
-
-    def _by_walk(self, rows: pa.RecordBatch, *, new: bool) -> Iterator[tuple[Walk, list[int]]]:
-        """Yield the walk of each key among rows of one hash, with the indexes of its rows."""
         known = [] if new else [self.first, *self.others]
         keys = len(self.plan.keys)
         walks = {key: walk for walk in known for key in zip(*map(sort_keys, (walk.last or [])[:keys]))}
         own: dict[Any, list[int]] = {}
         for row, key in enumerate(zip(*(sort_keys(rows.column(index)) for index in self.plan.keys))):
             own.setdefault(key, []).append(row)
+        # Unless windows look ahead, every walk emits all that it has, and the results are put back in order.
+        in_order, results = not self.plan.looks_ahead, []
+        if in_order:
+            yield from self.first.flush(final=False)
         for key, indexes in own.items():
             if key not in walks:
                 walks[key] = self.plan.walk(self.plan) if walks else self.first
                 self.others += [walks[key]] if len(walks) > 1 else []
-            yield walks[key], indexes
+            results += walks[key].push(rows.take(pa.array(indexes)))
+            results += walks[key].flush(final=False) if in_order else []
+        if in_order:
+            back = np.argsort(np.concatenate([*own.values()]))
+            results = pa.Table.from_batches(results).take(pa.array(back)).combine_chunks().to_batches()
+        yield from results
 
     def _end_others(self) -> Iterator[pa.RecordBatch]:
         for walk in self.others:
@@ -506,7 +500,7 @@ class ResultsJob:
 
     def __call__(self, columns: Iterable[Any]) -> Iterator[pa.Array]:
         """Return the results of one partition."""
-        names = [f"rollstat_new{i}" for i in range(len(self.job.plan.types))]
+        names = [f"rollstat_new{i}" for i in range(len(self.job.plan.fields))]
         for batch in self.job(map(_batch, columns)):
             yield pa.StructArray.from_arrays(batch.columns[-len(names) :], names=names)
 

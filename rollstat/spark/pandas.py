@@ -84,7 +84,11 @@ class Rolling:
         return found
 
 
-class _Accessor:
+@register_dataframe_accessor("rollstat")
+@register_series_accessor("rollstat")
+class Accessor:
+    """``rollstat`` of a frame or series: a window over the series, or over each column of the frame."""
+
     def __init__(self, data: Any) -> None:
         self._data = data
 
@@ -122,13 +126,3 @@ class _Accessor:
         """
         given = {"min_periods": min_periods, "center": center, "closed": closed, **options}
         return Rolling(self._data, window, on, given)
-
-
-@register_dataframe_accessor("rollstat")
-class FrameAccessor(_Accessor):
-    """``psdf.rollstat``: a window over each column of a frame."""
-
-
-@register_series_accessor("rollstat")
-class SeriesAccessor(_Accessor):
-    """``psser.rollstat``: a window over a series."""

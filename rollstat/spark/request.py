@@ -67,8 +67,8 @@ class Request:
 
     def plan(
         self, schema: T.StructType, width: int | None = None, *, case_sensitive: bool = False
-    ) -> tuple[WalkPlan, list[T.StructField]]:
-        """Check all arguments against the columns; return the plan of the workers and the new columns.
+    ) -> WalkPlan:
+        """Check all arguments against the columns, and return the plan of the workers.
 
         The result contains the first `width` columns of `schema`; None stands for all.
         """
@@ -89,11 +89,11 @@ class Request:
         checked = dict(self.options)
         if time is not None:
             checked["times"] = np.empty(0, time[1].times_dtype)
-        calls, inputs, fields = plan_calls(self.aggs, schema, window, checked)
-        new = [field.name for field in fields]
+        calls, inputs = plan_calls(self.aggs, schema, window, checked)
+        new = [name for call in calls for name in call.names]
         check_new_names(new, schema.names[:width], case_sensitive=case_sensitive)
         place = schema.names.index
-        plan = WalkPlan(
+        return WalkPlan(
             keys=tuple(map(place, keys)),
             order=tuple(map(place, order)),
             descending=tuple(down),
@@ -110,7 +110,6 @@ class Request:
             looks_ahead=bool(self.options.get("center")) or isinstance(window, Forward),
             numbers_rows=any(call.positions for call in calls),
         )
-        return plan, fields
 
 
 class ColumnReferences:

@@ -154,14 +154,14 @@ def rolling(  # 13 parameters: one for each public option
     columns = ColumnReferences(df)
     request = Request(partition_by, order_by, window, aggs, options, descending, ties).by_name(columns)
     frame = columns.frame()
-    plan, fields = request.plan(frame.schema, len(df.columns), case_sensitive=columns.case_sensitive)
+    plan = request.plan(frame.schema, len(df.columns), case_sensitive=columns.case_sensitive)
     plan, unbounded = carrying(plan)
     rows, plan = _partitioned(frame, plan, _check_split(split, bool(plan.keys), unbounded))
-    new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(fields)]
+    new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(plan.fields)]
     rows = _with_whole_rows(rows, plan, new) if plan.looks_ahead else _with_results(rows, plan, new)
     if HALO in rows.columns:
         rows = rows.where(~rows[HALO])
-    wanted = [*df.columns, *(field.name for field in fields)]
+    wanted = [*df.columns, *(field.name for field in plan.fields)]
     names = [*rows.columns[: len(df.columns)], *(field.name for field in new)]
     return rows.select(*(rows[name].alias(name_wanted) for name, name_wanted in zip(names, wanted)))
 

@@ -147,10 +147,9 @@ class RollingTable:
         width = _constant("window", window)
         if isinstance(width, str) and width.strip().lower() == "expanding":
             width = Expanding()
-        plan, fields = Request((), order, width, asked, checked, descending).plan(schema)
-        plan, _ = carrying(plan)
+        plan, _ = carrying(Request((), order, width, asked, checked, descending).plan(schema))
         # The Arrow arrays of workers allow nulls everywhere.
-        return _Analyzed(schema=T.StructType([*schema.toNullable(), *fields]), plan=plan)
+        return _Analyzed(schema=T.StructType([*schema.toNullable(), *plan.fields]), plan=plan)
 
     def eval(self, rows: pa.RecordBatch, *constants: Any, **named: Any) -> Iterator[pa.RecordBatch]:
         """Take a batch, and yield the rows that are complete."""
@@ -174,7 +173,7 @@ class RollingTable:
         yield from map(self._named, self._walk.flush(final=True))
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        new = len(self._plan.types)
+        new = len(self._plan.fields)
         columns = batch.columns[: len(self._names) - new]  # those after them are the keys
         return pa.RecordBatch.from_arrays([*columns, *batch.columns[-new:]], names=self._names)
 

@@ -43,7 +43,7 @@ from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcesso
 import rollstat
 from rollstat import snapshots
 from rollstat.options import parse_width
-from rollstat.spark.aggregates import parse_window
+from rollstat.spark.aggregates import SparkCall, parse_window
 from rollstat.spark.arrow_columns import (
     arrow_type,
     changes,
@@ -173,7 +173,7 @@ def rolling_stream(  # 14 parameters: one for each public option
     references = ColumnReferences(df)
     request = Request(partition_by, order_by, window, aggs, options).by_name(references)
     df = references.frame()
-    plan, fields = request.plan(df.schema, case_sensitive=references.case_sensitive)
+    plan = request.plan(df.schema, case_sensitive=references.case_sensitive)
     _check(df, plan, watermark)
     if initial is not None:
         initial = references.frame(initial)
@@ -192,7 +192,7 @@ def rolling_stream(  # 14 parameters: one for each public option
     packed = T.StructType([*by_key, *message])
     processor = _Processor(
         plan,
-        definition_of(plan, df.schema, fields, watermark, ttl),
+        definition_of(plan, df.schema, watermark, ttl),
         waits=watermark is not None,
         keep=_kept_for(plan, watermark, ttl),
     )
@@ -206,7 +206,7 @@ def rolling_stream(  # 14 parameters: one for each public option
         timeMode=processor.time_mode,
         initialState=start,
     )
-    result = answers.mapInArrow(_unpack, T.StructType([*given, *fields]).add(_FATE, T.ByteType()))
+    result = answers.mapInArrow(_unpack, T.StructType([*given, *plan.fields]).add(_FATE, T.ByteType()))
     fates = {"rows": RETURNED, "late": LATE, "null_time": NULL_TIME}
     counts = [F.count_if(F.col(_FATE) == number).alias(name) for name, number in fates.items()]
     return result.observe(metrics, *counts).where(F.col(_FATE) == RETURNED).drop(_FATE, *references.added)
@@ -425,8 +425,9 @@ class Series:
         for dropped in (LATE, NULL_TIME):
             if (fate == dropped).any():
                 rows = batch.filter(pa.array(fate == dropped))
-                for number, data_type in enumerate(self.plan.types):
-                    rows = rows.append_column(f"new{number}", pa.nulls(len(rows), arrow_type(data_type)))
+                for number, field in enumerate(self.plan.fields):
+                    nulls = pa.nulls(len(rows), arrow_type(field.dataType))
+                    rows = rows.append_column(f"new{number}", nulls)
                 yield _with_fate(rows, dropped)
         batch = batch.filter(pa.array(fate == RETURNED))
         self.waiting += [batch] if batch.num_rows else []
@@ -660,20 +661,14 @@ def _plain(value: Any) -> str:
     return re.sub(r" at 0x\w+", "", repr(value))
 
 
-def _statistics(plan: WalkPlan, schema: T.StructType, fields: Sequence[T.StructField]) -> dict[str, str]:
-    """Return the statistic of each new column."""
-    new, found = iter(fields), {}
-    for call in plan.calls:
-        columns = [schema.names[plan.inputs[number][0]] for number in call.inputs]
-        parameters = [f"{name}={_plain(value)}" for name, value in sorted(call.parameters.items())]
-        name = ", ".join(next(new).name for _ in call.types)
-        found[name] = f"{call.statistic}({', '.join([*columns, *parameters])})"
-    return found
+def _described(call: SparkCall, columns: Sequence[str]) -> str:
+    """Return a call as text; `columns` are the names of all inputs."""
+    inputs = [columns[number] for number in call.inputs]
+    parameters = [f"{name}={_plain(value)}" for name, value in sorted(call.parameters.items())]
+    return f"{call.statistic}({', '.join([*inputs, *parameters])})"
 
 
-def definition_of(
-    plan: WalkPlan, schema: T.StructType, fields: Sequence[T.StructField], watermark: str | None, ttl: Any
-) -> str:
+def definition_of(plan: WalkPlan, schema: T.StructType, watermark: str | None, ttl: Any) -> str:
     """Return the definition of a stream as JSON.
 
     Parameters
@@ -682,8 +677,6 @@ def definition_of(
         What to compute.
     schema : StructType
         Of the stream.
-    fields : sequence of StructField
-        The new columns.
     watermark, ttl : str or timedelta, optional
         As given by the caller.
     """
@@ -696,6 +689,7 @@ def definition_of(
     columns = None if watermark is None else described(range(len(schema.fields)))
     parts = {"inputs": described(index for index, _ in plan.inputs), "columns": columns, **plan.options}
     parts |= {"partition_by": described(plan.keys), "order_by": described(plan.order)}
+    inputs = [schema.names[index] for index, _ in plan.inputs]
     rows = plan.time is None
     size = plan.window if rows else parse_width(plan.window) or plan.window
     definition = {
@@ -704,7 +698,7 @@ def definition_of(
         # The text of each further part, and what is compared.
         "parts": {name: (str(value), value) for name, value in parts.items()}
         | {"watermark": (str(watermark), _size(watermark)), "ttl": (str(ttl), _size(ttl))}
-        | {repr(name): (text, text) for name, text in _statistics(plan, schema, fields).items()},
+        | {repr(", ".join(call.names)): (_described(call, inputs),) * 2 for call in plan.calls},
     }
     return json.dumps(definition)
 

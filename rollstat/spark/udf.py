@@ -116,10 +116,11 @@ def rolling_udf(
         data_type = _input_type(like, window, strings=statistic.name in OF_STRINGS)
     schema = T.StructType([T.StructField(column, data_type) for column in columns])
     wanted = Aggregate(statistic.name, columns, parameters)
-    calls, _, fields = plan_calls([wanted], schema, _whole(0) if window is None else window, options)
-    if len(fields) != 1:
-        raise ValueError(f"stat {statistic.name!r} returns {len(fields)} results here: request only one")
-    result = T.DoubleType() if like is None else fields[0].dataType
+    calls, _ = plan_calls([wanted], schema, _whole(0) if window is None else window, options)
+    types = calls[0].types
+    if len(types) != 1:
+        raise ValueError(f"stat {statistic.name!r} returns {len(types)} results here: request only one")
+    result = T.DoubleType() if like is None else types[0]
     if kind == "pandas" and not isinstance(result, (T.DoubleType, T.FloatType)):
         raise ValueError(f"kind='pandas' cannot hold {result.simpleString()} beside null: use kind='arrow'")
     return _make(_Job(replace(calls[0], types=(result,)), window, options), pandas=kind == "pandas")

@@ -42,7 +42,7 @@ AGGS = {
 
 def plan(window, aggs=AGGS, *, ties="error", order=("time", "row"), descending=False, **options):
     options = {"min_periods": None, "center": False, "closed": None, "nan_policy": "omit"} | options
-    return Request(["key"], list(order), window, aggs, options, descending, ties).plan(SCHEMA)[0]
+    return Request(["key"], list(order), window, aggs, options, descending, ties).plan(SCHEMA)
 
 
 def table(lengths, seed):

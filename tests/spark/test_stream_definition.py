@@ -20,8 +20,7 @@ def definition(schema=SCHEMA, **changes):
     options = {"min_periods": None, "center": False, "closed": None, "nan_policy": "omit"}
     options |= {name: value for name, value in changes.items() if name in options}
     request = Request(given["keys"], list(given["order"]), given["window"], given["aggs"], options)
-    plan, fields = request.plan(schema)
-    return definition_of(plan, schema, fields, given["watermark"], given["ttl"])
+    return definition_of(request.plan(schema), schema, given["watermark"], given["ttl"])
 
 
 def with_column(name, data_type, position=0):
