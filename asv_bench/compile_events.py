@@ -46,7 +46,7 @@ def run_page(page: Path) -> dict[str, object]:
     from rollstat.compile import cache
 
     if not page.name.startswith("spark"):
-        cache.cache_folder = lambda: None
+        cache.folders, cache.cache_folder = tuple, lambda: None
     test = doctest.DocTest(examples(page), {"__name__": "__main__"}, page.name, str(page), 0, None)
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     results = runner.run(test, out=lambda text: sys.stderr.write(text))

@@ -1,9 +1,10 @@
-"""``python -m rollstat``: compile kernels in advance, or show where they come from."""
+"""``python -m rollstat``: compile kernels in advance, show where they come from, or remove them."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 
+from rollstat.compile.folders import folders, remove_files
 from rollstat.precompile.usual_calls import DTYPES
 from rollstat.precompile.versions import show_versions
 from rollstat.precompile.warmup import warmup
@@ -27,7 +28,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     compiling.add_argument("--quiet", action="store_true", help="show no progress")
     commands.add_parser("info", help="show versions, the CPU and where compiled kernels come from")
+    commands.add_parser("clean", help="remove all compiled kernels from the folders that this user writes to")
     return parser
+
+
+def _clean() -> None:
+    """Empty all folders of kernels that can be written to, and say so."""
+    for folder in folders():
+        if folder.written:
+            print(f"{folder.path}: {remove_files(folder.path)} files removed")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.command == "info":
         show_versions()
+        return 0
+    if given.command == "clean":
+        _clean()
         return 0
     try:
         done = warmup(given.statistics or None, given.dtypes, progress=not given.quiet)

@@ -13,7 +13,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -111,7 +111,7 @@ class Execution:
 
     def _work_on_threads(self, tasks: deque[tuple[int, BlockRows]], threads: int) -> None:
         """Compute blocks on this thread and others."""
-        pool, waiting = _pool(threads - 1), []
+        pool, waiting = _pool(threads - 1), list[Future[None]]()
         with suppress(RuntimeError):  # no thread can start after the main thread has ended
             waiting.extend(pool.submit(self._work_through, tasks) for _ in range(threads - 1))
         _thread.works = True

@@ -11,6 +11,7 @@ import pytest
 import rollstat
 from rollstat import explain, tiers
 from rollstat.compile import cache
+from rollstat.compile.folders import Folder
 from rollstat.kernels.extrema import doubling
 from rollstat.kernels.selection import bulk_select, selection_network
 
@@ -140,6 +141,7 @@ def test_statistics_that_round_have_no_tiers(new_process):
 
 def test_marks(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(cache, "folders", lambda: (Folder(tmp_path, True, True),))
     monkeypatch.setattr(cache, "prebuilt_folder", lambda: None)
     scan, select = doubling.rolling.py_func, bulk_select.select_fixed.py_func
     assert not cache.is_marked(scan, "float64")
@@ -155,6 +157,7 @@ def test_marks(tmp_path, monkeypatch):
 def test_marks_of_a_wheel_and_without_a_folder(tmp_path, monkeypatch):
     function = selection_network.run_network.py_func
     monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(cache, "folders", lambda: (Folder(tmp_path, True, True),))
     monkeypatch.setenv("ROLLSTAT_BUILD_LEVEL", cache.host_levels()[0])
     cache.mark(function, "float64")
     monkeypatch.delenv("ROLLSTAT_BUILD_LEVEL")
@@ -162,6 +165,7 @@ def test_marks_of_a_wheel_and_without_a_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "prebuilt_folder", lambda: tmp_path)
     for folder in (None, tmp_path / "missing"):
         monkeypatch.setattr(cache, "cache_folder", lambda folder=folder: folder)
+        monkeypatch.setattr(cache, "folders", tuple)
         assert cache.is_marked(function, "float64")
         assert not cache.is_marked(function, "int64")
         cache.mark(function, "int64")

@@ -15,10 +15,7 @@ older than the source, so kernels that depend on it are neither loaded nor store
 
 One file holds one compiled function. It is written under a temporary name and renamed, so readers never
 see a part of it, and it begins with a digest of its content, so a damaged file is ignored and written
-again. Any error of the file system means that the function is compiled, never that a call fails.
-
-The cache folder is the first writable one of ``NUMBA_CACHE_DIR``, the cache folder of the user, and a private
-folder under the temporary folder. If there is none, nothing is stored and everything still works. The folder
+again. Any error of the file system means that the function is compiled, never that a call fails. The folder
 of the package is never written to, because files there would survive an uninstall.
 """
 
@@ -26,9 +23,7 @@ import hashlib
 import logging
 import os
 import pickle
-import stat
 import sys
-import tempfile
 import time
 import zlib
 from collections.abc import Callable, Hashable, Iterator
@@ -38,6 +33,7 @@ from io import BytesIO
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import llvmlite
 import numba
@@ -48,8 +44,8 @@ from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 from numba.core.serialize import NumbaPickler
 from numba.core.sigutils import normalize_signature
-from numba.misc.appdirs import AppDirs
 
+from rollstat.compile.folders import TEMPORARY, cache_folder, folders, is_trusted, remove_files
 from rollstat.compile.sources import NotFixedError, class_digest, digest_of, source_digest
 
 _log = logging.getLogger("rollstat")
@@ -83,6 +79,8 @@ class CompiledKernel(NamedTuple):
 
 # What this process has loaded or compiled, in this order.
 compiled_kernels: list[CompiledKernel] = []
+# Folders in which a file could not be stored.
+_unstored: set[Path] = set()
 
 
 def _features() -> set[str]:
@@ -112,47 +110,6 @@ def _target() -> Any:
     return os.environ.get("ROLLSTAT_BUILD_LEVEL") or cpu_target.target_context.codegen().magic_tuple()
 
 
-def _private_temporary_folder() -> Path | None:
-    """Return a folder under the temporary folder that only this user can write to, or None.
-
-    Cache files are pickles: loading them from a folder of another user would run the code of that user.
-    """
-    user = os.getuid() if hasattr(os, "getuid") else "user"
-    folder = Path(tempfile.gettempdir()) / f"rollstat-cache-{user}"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        status = folder.lstat()
-    except OSError:
-        return None
-    if not stat.S_ISDIR(status.st_mode):
-        return None
-    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
-        return None
-    return folder
-
-
-def _writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
-        return False
-    return True
-
-
-@cache
-def cache_folder() -> Path | None:
-    """Return the folder that compiled kernels are stored in, or None."""
-    if config.CACHE_DIR:
-        folder = Path(config.CACHE_DIR) / "rollstat"
-    else:
-        folder = Path(AppDirs(appname="rollstat", appauthor=False).user_cache_dir)
-    if _writable(folder):
-        return folder
-    temporary = _private_temporary_folder()
-    return temporary if temporary is not None and _writable(temporary) else None
-
-
 @cache
 def prebuilt_folder() -> Path | None:
     """Return the read-only folder of machine code that a wheel brings, or None."""
@@ -161,9 +118,10 @@ def prebuilt_folder() -> Path | None:
 
 
 def _read(path: Path) -> bytes | None:
-    """Return the content of a file, or None if there is no such file or it is damaged."""
+    """Return the content of a file; None if it is missing, damaged, or of another user."""
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read() if is_trusted(file) else b""
     except OSError:
         return None
     begin = len(_FORMAT) + 32
@@ -172,22 +130,26 @@ def _read(path: Path) -> bytes | None:
     return zlib.decompress(content[begin:])
 
 
-def _write(path: Path, data: bytes) -> bool:
-    """Write a file at once; return whether this succeeded."""
+def _write(path: Path, data: bytes) -> None:
+    """Write a file at once, with the permissions that the umask leaves."""
     body = zlib.compress(data)
-    temporary = None
+    temporary = path.with_name(f"{TEMPORARY}{uuid4()}")
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix="new-", delete=False) as file:
-            temporary = file.name
+        _remove_unfinished(path.parent)
+        with temporary.open("xb") as file:
             file.write(_FORMAT + hashlib.sha256(body).digest() + body)
-        os.replace(temporary, path)
+        temporary.replace(path)
     except OSError as error:
-        _warn_once(f"compiled kernels cannot be stored in {path.parent}: {error}")
-        if temporary is not None:
-            with suppress(OSError):
-                os.unlink(temporary)
-        return False
-    return True
+        _unstored.add(path.parent)
+        _warn_once(f"compiled kernels cannot be stored in {path.parent}: {error.strerror}")
+        with suppress(OSError):
+            temporary.unlink()
+
+
+@cache
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what processes that were killed an hour ago or earlier have left half-written."""
+    remove_files(folder, older_than=time.time() - 3600, prefix=TEMPORARY)
 
 
 @cache
@@ -270,11 +232,10 @@ def _digest_of_code(function: FunctionType) -> str:
 
 def _places() -> Iterator[tuple[str, Path, Any]]:
     """Yield where code may be: its origin, the folder, and what it is compiled for; best first."""
-    prebuilt, stored = prebuilt_folder(), cache_folder()
+    prebuilt = prebuilt_folder()
     if prebuilt is not None:
         yield from (("wheel", prebuilt, level) for level in host_levels())
-    if stored is not None:
-        yield "cache", stored, _target()
+    yield from (("cache", folder.path, _target()) for folder in folders() if folder.read)
 
 
 def _marker(function: FunctionType, variant: Hashable, target: Any) -> str:
@@ -283,7 +244,7 @@ def _marker(function: FunctionType, variant: Hashable, target: Any) -> str:
 
 def is_marked(function: FunctionType, variant: Hashable) -> bool:
     """Return whether a process has noted by :func:`mark` that this variant of a kernel is stored."""
-    with suppress(NotFixedError):
+    with suppress(NotFixedError, OSError):
         return any((folder / _marker(function, variant, of)).exists() for _, folder, of in _places())
     return False
 
@@ -294,7 +255,7 @@ def mark(function: FunctionType, variant: Hashable) -> None:
     A variant is an object whose text stands for the types of the arguments before there are arguments.
     """
     folder = cache_folder()
-    if folder is not None:
+    if folder is not None and folder not in _unstored:
         with suppress(OSError, NotFixedError):
             (folder / _marker(function, variant, _target())).touch()
 

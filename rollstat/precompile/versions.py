@@ -12,7 +12,8 @@ from typing import Any
 from numba import config
 
 import rollstat
-from rollstat.compile.cache import cache_folder, compiled_kernels, cpu_name, host_levels, prebuilt_folder
+from rollstat.compile.cache import compiled_kernels, cpu_name, host_levels, prebuilt_folder
+from rollstat.compile.folders import Folder, cache_folder, folders, user
 from rollstat.options import get_threads
 
 MANIFEST = "manifest.json"
@@ -47,9 +48,12 @@ def _java() -> str:
 
 
 def _size(folder: Path) -> str:
-    """Return the number and the size of the files of a folder."""
-    sizes = [entry.stat().st_size for entry in os.scandir(folder) if entry.is_file()]
-    return f"{len(sizes)} files, {sum(sizes) / _MEGABYTE:.1f} MB"
+    """Return the number and the size of the files of a folder, and how many of them are not loaded."""
+    with os.scandir(folder) as entries:
+        files = [entry.stat() for entry in entries if entry.is_file()]
+    size = f"{len(files)} files, {sum(file.st_size for file in files) / _MEGABYTE:.1f} MB"
+    others = 0 if user() is None else sum(file.st_uid not in (user(), 0) for file in files)
+    return size + (f", {others} of other users ignored" if others else "")
 
 
 def _wheel() -> str:
@@ -67,9 +71,18 @@ def _wheel() -> str:
     return f"{folder}, {_size(folder)}: {levels}; made with {made_for}{fits}"
 
 
-def _cache() -> str:
-    folder = cache_folder()
-    return "no folder can be written to" if folder is None else f"{folder}, {_size(folder)}"
+def _use(folder: Folder) -> str:
+    """Return whether a folder is read and written, or why not."""
+    if not folder.read:
+        return f"{folder.path}, {folder.reason}"
+    if folder.written:
+        use = "read and written" if folder.path == cache_folder() else "read"
+    else:
+        use = f"read, {folder.reason}"
+    try:
+        return f"{folder.path}, {use}: {_size(folder.path)}"
+    except OSError as error:
+        return f"{folder.path}, {use}: {error.strerror}"
 
 
 def _process() -> str:
@@ -95,7 +108,7 @@ def versions() -> dict[str, str]:
         "cpu": f"{cpu_name()}{jit}",
         "cpu levels": ", ".join(levels) or "below x86-64-v2",
         "kernels of the wheel": _wheel(),
-        "cache folder": _cache(),
+        "cache folders": "\n".join(map(_use, folders())) or "none",
         "in this process": _process(),
         "threads": f"{get_threads()} of {os.cpu_count()}",
     }
@@ -118,4 +131,4 @@ def show_versions() -> None:
     found = versions()
     width = max(map(len, found))
     for name, value in found.items():
-        print(f"{name:<{width}}  {value}")
+        print(f"{name:<{width}}  {value}".replace("\n", "\n" + " " * (width + 2)))

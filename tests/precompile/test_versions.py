@@ -18,7 +18,7 @@ def test_the_report_of_versions(capsys):
         "pandas",
         "java",
         "cpu levels",
-        "cache folder",
+        "cache folders",
         "in this process",
         "threads",
     ):

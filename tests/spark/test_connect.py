@@ -15,7 +15,7 @@ import numpy as np, pyarrow as pa
 import rollstat
 import rollstat.spark as rs
 from rollstat.spark import rolling, rolling_udf, session
-from rollstat.compile.cache import cache_folder
+from rollstat.compile.folders import cache_folder
 
 spark = session(remote="local[2]", conf={"spark.sql.shuffle.partitions": 2})
 assert not hasattr(spark, "_jvm"), type(spark)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rollstat.compile.cache import cache_folder
+from rollstat.compile.folders import cache_folder
 from rollstat.spark import start
 
 ROOT = Path(__file__).resolve().parents[2]
