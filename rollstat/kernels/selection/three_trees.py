@@ -327,33 +327,56 @@ def load(header, links, values, new, missing):
         advance(header, links, values, new[i], missing[i])
 
 
+@kernel(noinline=True)
+def _push_missing(header, links, values, number):
+    """Push missing rows, so that the oldest rows leave; return the node of the last one."""
+    newest = np.int64(0)
+    for _ in range(number):
+        newest = advance(header, links, values, values[0], True)
+    return newest
+
+
 @kernel
-def select(header, links, values, new, missing, backward, rank, lower, upper, position):
-    """Write observations of any ranks that the trees hold, for every full window of `new`.
+def select(header, links, values, new, missing, backward, start, end, rank, lower, upper, position):
+    """Write observations of any ranks that the trees hold, for windows of m rows or fewer at both ends.
 
     Parameters
     ----------
     header, links, values : ndarray
         State of an empty window, of m rows and k nodes a tree.
-    new : ndarray, shape (rows + m - 1,)
+    new : ndarray, shape (n,)
         The values.
     missing : ndarray of bool
         Marks the missing values, or is empty where there are none.
     backward : bool
         Whether the trees have the reverse order: they then hold ranks from ``count - k``, not below k.
+    start, end : ndarray of int64, shape (rows,)
+        Bounds, neither of which ever decreases. In each run of overlapping windows, those of fewer than m
+        rows begin with the first row of the run or end with the last one.
     rank : ndarray of int64, shape (requests, rows)
         Ranks among the observations, from 0 in the order (value, row); negative where nothing is wanted.
     lower, upper : ndarray, shape (requests, rows)
         Receive the value of that rank and of the next one, if there is one, unless `upper` is empty.
     position : ndarray of int64, shape (requests, rows)
         Receives the indices into `new` of `lower`, unless empty.
+
+    Returns
+    -------
+    bool
+        False if there are windows of another kind.
     """
-    before_first = header[ROWS] - 1
-    for j in range(len(new)):
-        newest = advance(header, links, values, new[j], len(missing) > 0 and missing[j])
-        i = j - before_first
-        if i < 0:
-            continue
+    begin = first = start[0]  # the first row of a run, and the row of the first push
+    m, newest = header[ROWS], np.int64(FIRST)
+    for i in range(len(start)):
+        if i > 0 and start[i] >= end[i - 1]:
+            _push_missing(header, links, values, m)
+            begin, first = start[i], start[i] - header[PUSHED]
+        elif i > 0 and end[i] > end[i - 1] and first + header[PUSHED] > end[i - 1]:
+            return False
+        for j in range(first + header[PUSHED], end[i]):
+            newest = advance(header, links, values, new[j], len(missing) > 0 and missing[j])
+        if start[i] > begin and first + header[PUSHED] - m < start[i]:
+            newest = _push_missing(header, links, values, start[i] + m - first - header[PUSHED])
         count = header[COUNT]
         for r in range(len(rank)):
             wanted = rank[r, i]
@@ -362,8 +385,10 @@ def select(header, links, values, new, missing, backward, rank, lower, upper, po
             found = find(header, links, values, newest, count - 1 - wanted if backward else wanted)
             lower[r, i] = values[found]
             if position.size > 0:
-                position[r, i] = j + found - newest - (header[ROWS] if found > newest else 0)
+                newest_row = first + header[PUSHED] - 1
+                position[r, i] = newest_row + found - newest - (m if found > newest else 0)
             if upper.size > 0 and wanted + 1 < count:
                 upper[r, i] = values[
                     find(header, links, values, newest, count - 2 - wanted if backward else wanted + 1)
                 ]
+    return True

@@ -7,7 +7,6 @@ the nearer end of the order. So one set of trees answers any number of ranks, in
 the number of observations.
 """
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -85,56 +84,19 @@ def _capacity(block: Block, request: Selection) -> tuple[int, bool]:
 
 
 def three_trees(block: Block, request: Selection) -> None:
-    """Write the order statistics of a block of windows of one width, or of boundary windows."""
-    if block.rows == 0 or int(request.rank.max(initial=-1)) < 0:
-        return
-    capacity, backward = _capacity(block, request)
-    if not block.width:
-        start, end = block.start, block.end
-        cuts = np.flatnonzero(start[1:] >= end[:-1]) + 1
-        for first, last in pairwise([0, *cuts.tolist(), block.rows]):
-            _select_boundary(block, request, slice(first, last), capacity, backward)
-        return
-    state = trees.allocate(capacity, block.width, backward, block.values.dtype)
-    upper: NDArray[Any] = request.lower[:0] if request.upper is None else request.upper
-    position = np.empty((0, 0), np.int64) if request.position is None else request.position
-    trees.select(*state, block.values, block.mask, backward, request.rank, request.lower, upper, position)
+    """Write the order statistics of a block of windows of one width, or of boundary windows.
 
-
-def _select_boundary(block: Block, request: Selection, rows: slice, capacity: int, backward: bool) -> None:
-    """Write the order statistics of overlapping windows that the first or last row of the data cuts short.
-
-    They are windows of one width over the data with missing rows before and after them::
+    Boundary windows are cut short by the first or last row of the data::
 
         rows          . . 3 1 4 1 5 . .        width 3
         windows       [3] [3 1] [3 1 4] [1 4 1] [4 1 5] [1 5] [5]
     """
-    start, end, ranks = block.start[rows], block.end[rows], request.rank[:, rows]
-    width, base, stop = int((end - start).max()), int(start[0]), int(end[-1])
-    if width == 0 or int(ranks.max()) < 0:
+    if block.rows == 0 or int(request.rank.max(initial=-1)) < 0:
         return
-    # So many missing rows after the data let the rows before a window leave.
-    after = np.maximum.accumulate(np.where(start > base, width - (end - start), 0))
-    if ((after[:-1] > 0) & (end[1:] > end[:-1])).any():
+    capacity, backward = _capacity(block, request)
+    state = trees.allocate(capacity, block.longest, backward, block.values.dtype)
+    upper: NDArray[Any] = request.lower[:0] if request.upper is None else request.upper
+    position = np.empty((0, 0), np.int64) if request.position is None else request.position
+    windows, found = (block.start, block.end), (request.lower, upper, position)
+    if not trees.select(*state, block.values, block.mask, backward, *windows, request.rank, *found):
         raise ValueError("algorithm 'three_trees' supports only windows of a fixed number of rows")
-    pushed = end - base + after
-    number = width - 1 + stop - base + int(after[-1])
-    data = slice(width - 1, width - 1 + stop - base)
-    values, missing = np.zeros(number, block.values.dtype), np.ones(number, np.bool_)
-    values[data] = block.values[base:stop]
-    missing[data] = False if block.missing is None else block.missing[base:stop]
-    rank = np.full((len(ranks), number - width + 1), -1)
-    full = np.flatnonzero(end > start)
-    answers, target = pushed[full] - 1, full + rows.start
-    rank[:, answers] = ranks[:, full]
-    shape = rank.shape
-    lower, upper = np.zeros(shape, values.dtype), np.zeros(shape, values.dtype)
-    position = np.zeros(shape if request.position is not None else (0, 0), np.int64)
-    state = trees.allocate(min(capacity, width), width, backward, values.dtype)
-    wanted_upper = upper if request.upper is not None else upper[:0]
-    trees.select(*state, values, missing, backward, rank, lower, wanted_upper, position)
-    request.lower[:, target] = lower[:, answers]
-    if request.upper is not None:
-        request.upper[:, target] = upper[:, answers]
-    if request.position is not None:
-        request.position[:, target] = position[:, answers] + base - (width - 1)
