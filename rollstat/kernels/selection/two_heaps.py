@@ -378,22 +378,15 @@ def _pop_row(header, keys, links):
 @kernel
 def _slide_row(header, keys, links, value, missing):
     """Remove the oldest row and add a new one."""
-    places = 2 * header[CAPACITY]
-    place = np.int64(links[places + _leave(header)])
-    slot = _enter(header)
-    if place == _MISSING:
-        if missing:
-            links[places + slot] = _MISSING
-        else:
-            header[COUNT] += 1
-            insert(header, keys, links, value, slot)
-    elif missing:
-        header[COUNT] -= 1
-        delete(header, keys, links, place)
-        links[places + slot] = _MISSING
+    capacity = header[CAPACITY]
+    place = np.int64(links[2 * capacity + header[OLDEST]])
+    if missing or place == _MISSING:
+        _pop_row(header, keys, links)
+        _push_row(header, keys, links, value, missing)
     else:
+        _leave(header)
+        slot = _enter(header)
         low_size, high_size, ties = header[LOW], header[HIGH], header[TIES] != 0
-        capacity = header[CAPACITY]
         replace(keys, links, capacity, slot, ties, low_size, high_size, place, value, slot)
 
 
@@ -468,20 +461,6 @@ def upper(header, keys):
     if header[COUNT] < header[MINIMUM]:
         return keys[2 * header[CAPACITY]]
     return keys[header[CAPACITY]] if header[HIGH] > 0 else keys[0]
-
-
-@kernel
-def extend(header, keys, links, new, missing, out, position):
-    """Push all of `new`; write the answers to `out` and their rows to `position`, unless these are empty.
-
-    `missing` marks the missing values, or is empty where there are none.
-    """
-    for i in range(len(new)):
-        answer = push(header, keys, links, new[i], len(missing) > 0 and missing[i])
-        if len(out) > 0:
-            out[i] = answer
-        if len(position) > 0:
-            position[i] = header[POSITION]
 
 
 @kernel

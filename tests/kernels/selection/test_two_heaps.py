@@ -9,11 +9,26 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from rollstat.compile.jit import kernel
 from rollstat.kernels.selection import two_heaps
 from rollstat.kernels.selection.two_heaps import CAPACITY, COUNT, HIGH, LOW, POSITION, PUSHED, ROWS
 from tests.kernels.selection.invariants import linked_heaps
 
 NONE_MISSING = np.empty(0, np.bool_)
+
+
+@kernel
+def extend(header, keys, links, new, missing, out, position):
+    """Push all of `new`; write the answers to `out` and their rows to `position`, unless these are empty.
+
+    `missing` marks the missing values, or is empty where there are none.
+    """
+    for i in range(len(new)):
+        answer = two_heaps.push(header, keys, links, new[i], len(missing) > 0 and missing[i])
+        if len(out) > 0:
+            out[i] = answer
+        if len(position) > 0:
+            position[i] = header[two_heaps.POSITION]
 
 
 def expected_pair(values, missing, rows, k, q):
@@ -102,14 +117,14 @@ def test_extend_is_push_and_a_copy_goes_on_alone(rng):
     expected = [two_heaps.push(*pushed, value, bool(lost)) for value, lost in zip(values, missing)]
     extended = two_heaps.create(20, float, width=20, min_periods=3)
     out, position = np.empty(300), np.empty(300, np.int64)
-    two_heaps.extend(*extended, values[:130], missing[:130], out[:130], position[:130])
+    extend(*extended, values[:130], missing[:130], out[:130], position[:130])
     copy = tuple(array.copy() for array in extended)
-    two_heaps.extend(*extended, values[130:], missing[130:], out[130:], position[130:])
+    extend(*extended, values[130:], missing[130:], out[130:], position[130:])
     assert np.array_equal(out, expected, equal_nan=True)
     assert np.array_equal(position >= 0, ~np.isnan(out))
     assert np.array_equal(values[position[position >= 0]], out[position >= 0])
     again = np.empty(170)
-    two_heaps.extend(*copy, values[130:], missing[130:], again, np.empty(0, np.int64))
+    extend(*copy, values[130:], missing[130:], again, np.empty(0, np.int64))
     assert np.array_equal(again, out[130:], equal_nan=True)
 
 
@@ -118,7 +133,7 @@ def test_whole_numbers_beyond_floating_point(rng):
     values = top - rng.integers(0, 50, 60).astype(np.uint64)
     state = two_heaps.create(7, np.uint64, width=7, min_periods=7, no_answer=5)
     out = np.zeros(60, np.uint64)
-    two_heaps.extend(*state, values, NONE_MISSING, out, np.empty(0, np.int64))
+    extend(*state, values, NONE_MISSING, out, np.empty(0, np.int64))
     assert (out[:6] == 5).all()
     assert out[6:].tolist() == [sorted(values[i : i + 7].tolist())[3] for i in range(54)]
 
@@ -163,7 +178,7 @@ def test_worst_push(rng, ties, kind, m, n):
     """A push writes each level of each heap at most once, less than 20 times what a median one does."""
     values = hostile_series(m, m + n, rng)[kind]
     state = two_heaps.create(m, float, width=m, ties=ties)
-    two_heaps.extend(*state, values[:m], NONE_MISSING, np.empty(0), np.empty(0, np.int64))
+    extend(*state, values[:m], NONE_MISSING, np.empty(0), np.empty(0, np.int64))
     counts = written_places(state, values[m:], np.zeros(n, np.bool_))
     assert counts.max() <= 2 * levels(m // 2)
     assert counts.max() <= 20 * max(1, np.median(counts))
@@ -237,7 +252,7 @@ def test_worst_push_with_missing_values(rng):
 
 def test_check_sees_damage(rng):
     state = two_heaps.create(30, float, width=30)
-    two_heaps.extend(*state, rng.standard_normal(80), NONE_MISSING, np.empty(0), np.empty(0, np.int64))
+    extend(*state, rng.standard_normal(80), NONE_MISSING, np.empty(0), np.empty(0, np.int64))
     header, keys, links = state
     assert header[LOW] == header[HIGH] == 15
     assert linked_heaps(*state)
