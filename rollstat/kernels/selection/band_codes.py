@@ -102,13 +102,10 @@ def classify(values, missing, lowest, above, code):
     Rows within the band get the code of a row above it until `place` gives them their own. `missing` is as
     long as `values`, or empty.
     """
-    if len(missing) == 0:
-        for i in range(len(values)):
-            code[i] = ((i & _LAST_OF_TURN) << 6) + (0 if values[i] < lowest else above)
-    else:
-        for i in range(len(values)):
-            below = (values[i] < lowest) & (not missing[i])
-            code[i] = ((i & _LAST_OF_TURN) << 6) + (0 if below else above)
+    everything = len(missing) == 0
+    for i in range(len(values)):
+        below = (values[i] < lowest) & (everything or not missing[i])
+        code[i] = ((i & _LAST_OF_TURN) << 6) + (0 if below else above)
 
 
 @kernel

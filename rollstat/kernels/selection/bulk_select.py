@@ -302,15 +302,6 @@ def band_from_sample(values, missing, width, fewest, most, sample, sort, index, 
 
 
 @kernel
-def _count_observed(missing):
-    """Number of rows that are not missing."""
-    absent = 0
-    for i in range(len(missing)):
-        absent += np.int64(missing[i])
-    return len(missing) - absent
-
-
-@kernel
 def _rank_range(target, targets, first, last, width):
     """Lowest and highest wanted rank of some rows; the highest is negative where no rank is wanted."""
     if targets is None:
@@ -464,7 +455,7 @@ def select_fixed(
         last = min(first + block_rows, rows)
         block = values[first : last + width - 1]
         block_missing = missing[first : last + width - 1] if len(missing) > 0 else missing
-        observed = _count_observed(block_missing) if len(block_missing) > 0 else len(block)
+        observed = len(block) - np.sum(block_missing)
         fewest, most = _rank_range(target, targets, first, last, width)
         if most < 0 or observed == 0:
             first = last
@@ -476,7 +467,7 @@ def select_fixed(
                 last = min(first + width // _FIRST_BLOCK_SHARE, last)
                 block = block[: last - first + width - 1]
                 block_missing = block_missing[: len(block)]
-                if len(block_missing) > 0 and _count_observed(block_missing) == 0:
+                if np.sum(block_missing) == len(block):
                     first = last
                     continue
         lowest, highest = _value_limits(block, block_missing, banded, band)

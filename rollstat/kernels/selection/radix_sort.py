@@ -10,12 +10,12 @@
     key           0 <------------- 2**63 -------------> 2**64 - 1   backwards and are reversed
 
 The code of a value, a float or an unsigned key, is its distance from the lowest value, as a float, scaled to
-an integer. `keys_of_floats` and `keys_of_integers` make keys of all other dtypes.
+an integer. `keys_of_floats` makes keys of floats whose code would not be finite.
 
 A series that only rises or only falls needs no sort: `direction` finds out in one pass over vectors, which
 ends with the part that has steps of both kinds. `number` and `number_tied` turn sorted rows into ranks.
 
-State: `SortScratch`; the first two rows of its histograms count digits 0 and 1 of the records.
+State: `SortScratch`; each row of its histograms counts a digit of the records.
 
 Invariant: the code never decreases with the value, every pass is stable and rows enter in ascending order. As
 many digits are sorted as nearly all codes need to differ, estimated from digit 0; `insertion_sort` finishes
@@ -36,8 +36,8 @@ import numpy as np
 
 from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.simd.masks import append_between
-from rollstat.compile.simd.vectors import first_lane, lanes_of, load, shift_in_previous
-from rollstat.kernels.comparator import Greatest, Least, prefer
+from rollstat.kernels.comparator import Greatest, Least
+from rollstat.kernels.extrema.blockwise import best_in
 from rollstat.kernels.loops import copy
 
 # Most digits, and most bits of a digit: the counts of all digits fit in the first-level cache.
@@ -87,13 +87,6 @@ def keys_of_floats(bits, magnitude, key):
         signed = np.int64(bits[i])
         signed = np.int64(0) if signed == negative_zero else signed
         key[i] = np.uint64(signed ^ ((signed >> 63) & magnitude)) ^ _SIGN
-
-
-@kernel
-def keys_of_integers(values, flip, key):
-    """Write unsigned keys in the order of integers; `flip` is 2**63 for signed types, 0 for unsigned ones."""
-    for i in range(len(values)):
-        key[i] = np.uint64(values[i]) ^ flip
 
 
 @kernel
@@ -165,43 +158,20 @@ def number_tied(row, first, rank):
 @kernel
 def value_range(values, missing):
     """Smallest and largest of at least one observation; `missing` is empty where no value is missing."""
-    first = 0
     if len(missing) > 0:
+        first = 0
         while missing[first]:
             first += 1
-    lowest = highest = values[first]
-    if len(missing) > 0:
+        lowest = highest = values[first]
         for i in range(first, len(values)):
             low = lowest if missing[i] else values[i]
             high = highest if missing[i] else values[i]
             lowest = low if low < lowest else lowest
             highest = high if high > highest else highest
         return lowest, highest
-    lanes = lanes_of(values)
-    if len(values) >= 2 * lanes:
-        # The last two vectors overlap earlier ones, so no scalar tail is left; two independent chains
-        # hide the latency of each comparison.
-        last = len(values) - 2 * lanes
-        low, low_too = load(values, last), load(values, last + lanes)
-        high, high_too = low, low_too
-        for i in range(0, last, 2 * lanes):
-            part, part_too = load(values, i), load(values, i + lanes)
-            low, low_too = prefer(Least(), part, low), prefer(Least(), part_too, low_too)
-            high, high_too = prefer(Greatest(), part, high), prefer(Greatest(), part_too, high_too)
-        low, high = prefer(Least(), low, low_too), prefer(Greatest(), high, high_too)
-        return _best_lane(Least(), low), _best_lane(Greatest(), high)
-    for value in values:
-        lowest = value if value < lowest else lowest
-        highest = value if value > highest else highest
+    lowest, _ = best_in(Least(), values)
+    highest, _ = best_in(Greatest(), values)
     return lowest, highest
-
-
-@kernel
-def _best_lane(order, vector):
-    """The lane of a vector of at most eight lanes that `order` prefers."""
-    vector = prefer(order, vector, shift_in_previous(vector, vector, 4))
-    vector = prefer(order, vector, shift_in_previous(vector, vector, 2))
-    return first_lane(prefer(order, vector, shift_in_previous(vector, vector, 1)))
 
 
 @kernel
@@ -248,17 +218,12 @@ def _write_records(values, lowest, highest, row_bits, gathered, records):
 
 
 @kernel
-def _count_digits(records, digit_bits, histograms):
-    """Write the histograms of digits 0 and 1, since two increments take little longer than one."""
+def _count_digit(records, shift, digit_bits, histogram):
+    """Write the histogram of the digit that begins at bit `shift`."""
     size = 1 << digit_bits
-    first, second = histograms[0], histograms[1]
-    first[:size] = 0
-    second[:size] = 0
-    first_shift, second_shift = np.uint64(64 - digit_bits), np.uint64(64 - 2 * digit_bits)
-    digit_mask = np.uint64(size - 1)
+    histogram[:size] = 0
     for record in records:
-        first[np.int64(record >> first_shift) & INDEX] += 1
-        second[np.int64((record >> second_shift) & digit_mask) & INDEX] += 1
+        histogram[np.int64((record >> np.uint64(shift)) & np.uint64(size - 1)) & INDEX] += 1
 
 
 @kernel
@@ -281,19 +246,15 @@ def _digits_needed(n, digit_bits, histograms):
 
 @kernel
 def _radix_sort(records, spare, digits, digit_bits, histograms):
-    """Sort `records` by their leading digits, stably, after `_count_digits` has counted two of them.
+    """Sort `records` by their leading digits, stably, after digit 0 has been counted.
 
     `spare` is scratch of the same length.
     """
     n = len(records)
     size = 1 << digit_bits
     digit_mask = np.uint64(size - 1)
-    for d in range(2, digits):
-        histogram = histograms[d]
-        histogram[:size] = 0
-        shift = np.uint64(64 - digit_bits * (d + 1))
-        for record in records:
-            histogram[np.int64((record >> shift) & digit_mask)] += 1
+    for d in range(1, digits):
+        _count_digit(records, 64 - digit_bits * (d + 1), digit_bits, histograms[d])
     in_records = True
     for d in range(digits - 1, -1, -1):
         histogram = histograms[d]
@@ -375,7 +336,7 @@ def sort_records(values, missing, lowest, highest, everything, scratch):
     records, spare = scratch.records[:count], scratch.spare[:count]
     if not _write_records(values, lowest, highest, row_bits, not everything, records):
         return -1
-    _count_digits(records, digit_bits, scratch.histograms)
+    _count_digit(records, 64 - digit_bits, digit_bits, scratch.histograms[0])
     digits = _digits_needed(count, digit_bits, scratch.histograms)
     if digits < 0:
         return -1

@@ -17,7 +17,6 @@ from rollstat.kernels.selection.radix_sort import (
     bits_for,
     direction,
     keys_of_floats,
-    keys_of_integers,
     number,
     number_tied,
     rows_of,
@@ -41,14 +40,12 @@ def measurable(values: NDArray[Any]) -> NDArray[Any]:
 def unsigned_keys(values: NDArray[Any]) -> NDArray[np.uint64]:
     """Return keys in the order of numbers of at most 64 bits, or of times."""
     kind, size = values.dtype.kind, values.dtype.itemsize
-    key = np.empty(len(values), np.uint64)
-    if kind == "f":
-        bits = values.view(f"i{size}")
-        keys_of_floats(bits, np.iinfo(bits.dtype).max, key)
-    elif kind in "ub":
-        keys_of_integers(values.view(f"u{size}"), np.uint64(0), key)
-    else:
-        keys_of_integers(values.view(f"i{size}"), np.uint64(1 << 63), key)
+    if kind != "f":
+        signed = kind not in "ub"
+        key: NDArray[np.uint64] = values.view(f"{'i' if signed else 'u'}{size}").astype(np.uint64)
+        return key ^ SIGN_BIT if signed else key
+    key, bits = np.empty(len(values), np.uint64), values.view(f"i{size}")
+    keys_of_floats(bits, np.iinfo(bits.dtype).max, key)
     return key
 
 

@@ -69,6 +69,14 @@ def test_keys_too_close_for_the_radix_sort_are_sorted_by_comparison():
     np.testing.assert_array_equal(order(values, missing), 3 + np.argsort(values[3:], kind="stable"))
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i8", "u8"])
+def test_keys_of_integers(dtype):
+    info = np.iinfo(dtype)
+    values = np.array([info.min, info.min + 1, info.max // 2, info.max - 1, info.max], dtype)
+    key = unsigned_keys(values)
+    assert np.all(key[1:] > key[:-1])
+
+
 @pytest.mark.parametrize("dtype", DTYPES[:-2])
 def test_keys_lead_back_to_values(dtype):
     values = draw(dtype, 300, np.random.default_rng(4))
