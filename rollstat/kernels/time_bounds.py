@@ -28,7 +28,7 @@ from numba import types
 from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.lowering import dispatched
 from rollstat.compile.simd.bounds import LANES, add_if_less
-from rollstat.compile.simd.vectors import broadcast, load, store, zeros
+from rollstat.compile.simd.vectors import broadcast, load, store, zeros_like
 
 _SMALLEST = -np.finfo(np.float64).max
 _FIRST, _LAST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
@@ -136,7 +136,7 @@ def _advance_eight(times, shift, i, bound, high, row, out):
     counts = broadcast(bound)
     while bound < high and times[bound & INDEX] < last:
         if bound <= high - 2 * LANES:
-            others = zeros(times)
+            others = zeros_like(counts)
             for j in range(0, 2 * LANES, 2):
                 counts = add_if_less(counts, times[(bound + j) & INDEX], edges)
                 others = add_if_less(others, times[(bound + j + 1) & INDEX], edges)

@@ -98,22 +98,19 @@ def _generate_load(context, builder, signature, arguments):
     return load_lanes(context, builder, values, *arguments[:2], vector.lanes, vector.channels)
 
 
-@lowered(load)
-def _load(values, i):
-    if _is_contiguous(values, 1):
-        return Vector(values.dtype)(values, types.intp), _generate_load
+def _compile_load(function, dimensions):
+    """Compile a function that loads from arrays of so many dimensions."""
+
+    @lowered(function)
+    def _load(values, i, *models):
+        vector = models[0] if models else Vector(values.dtype)
+        if _is_contiguous(values, dimensions) and values.dtype == vector.dtype:
+            return vector(values, types.intp, *models), _generate_load
 
 
-@lowered(load_like)
-def _load_like(values, i, model):
-    if _is_contiguous(values, 1) and values.dtype == model.dtype:
-        return model(values, types.intp, model), _generate_load
-
-
-@lowered(load_2d)
-def _load_2d(values, i, model):
-    if _is_contiguous(values, 2) and values.dtype == model.dtype:
-        return model(values, types.intp, model), _generate_load
+_compile_load(load, 1)
+_compile_load(load_like, 1)
+_compile_load(load_2d, 2)
 
 
 def store(vector, values, i):
@@ -224,19 +221,6 @@ def _broadcast(value):
         return splat(builder, arguments[0], context.get_value_type(vector))
 
     return vector(value), generate
-
-
-def zeros(values):
-    """Return the vector of zeros of the dtype of `values`."""
-    return np.zeros(lanes_of(values), values.dtype)
-
-
-@lowered(zeros)
-def _zeros(values):
-    def generate(context, builder, signature, arguments):
-        return ir.Constant(context.get_value_type(signature.return_type), None)
-
-    return Vector(values.dtype)(values), generate
 
 
 def zeros_like(vector):

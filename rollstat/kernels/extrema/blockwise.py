@@ -46,7 +46,7 @@ from rollstat.compile.simd.vectors import (
     shift_in_previous,
     store_2d,
     unaligned,
-    zeros,
+    zeros_like,
 )
 from rollstat.kernels.comparator import better, entry, prefer, store_result, tie_rule, worst_of
 from rollstat.kernels.extrema.doubling import copy_values, store_and_prefetch
@@ -69,7 +69,7 @@ def best_in(order, values):
     lanes = lanes_of(values)
     # Four accumulators: no comparison waits for the one before.
     one = two = three = four = broadcast(worst_of(order, values))
-    nan = zeros(values)
+    nan = zeros_like(one)
     i, step = 0, 4 * lanes
     while i + step <= len(values):
         a, b = load(values, i), load(values, i + lanes)

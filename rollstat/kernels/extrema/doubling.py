@@ -46,7 +46,7 @@ from rollstat.compile.simd.vectors import (
     shift_in_previous,
     store_2d,
     unaligned,
-    zeros,
+    zeros_like,
 )
 from rollstat.kernels.comparator import Arg, entry, prefer, store_result, worst_of
 from rollstat.kernels.loops import copy, fill
@@ -157,7 +157,8 @@ def store_and_prefetch(order, best, out, i, shift, following):
 def _loops(order, values, first, span, width, entries, out, shift, following):
     """Write the windows of a chunk whose values begin at row `first`; return whether there may be a NaN."""
     lanes = lanes_of(values)
-    worst, nan = broadcast(worst_of(order, values)), zeros(values)
+    worst = broadcast(worst_of(order, values))
+    nan = zeros_like(worst)
     none = entry(order, worst, 0)
     kept = none, none, none, none, none, none, none, none, none, none
     second = min(2 * span, width) - 1

@@ -34,7 +34,7 @@ def every_operation(values, out):
     vectors.store(vectors.shift_in_next(one, two, 100), out, 56)
     vectors.store(vectors.broadcast_lane(one, 0), out, 73)
     vectors.store(vectors.broadcast_lane(one, -1), out, 81)
-    vectors.store(vectors.zeros(values), out, 89)
+    vectors.store(vectors.zeros_like(vectors.load(values, 0)), out, 89)
     out[64] = vectors.contains_nan(one)
     out[65] = vectors.contains_nan(two)
     out[66] = vectors.contains_nan(vectors.propagate_nan(two, one))
