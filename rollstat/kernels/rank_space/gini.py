@@ -51,9 +51,7 @@ class Scratch(NamedTuple):
 
 def create(ranks):
     """Return the state of an empty window for ranks below `ranks`."""
-    size = 1
-    while size < ranks:
-        size *= 2
+    size = 1 << max(ranks - 1, 0).bit_length()
     return Scratch(np.zeros(2 * size, np.int64), *np.zeros((3, 2 * size)))
 
 

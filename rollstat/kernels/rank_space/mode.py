@@ -41,9 +41,7 @@ from rollstat.compile.jit import kernel
 
 def create(ranks):
     """Return an empty tree for ranks below `ranks`."""
-    size = 1
-    while size < ranks:
-        size *= 2
+    size = 1 << max(ranks - 1, 0).bit_length()
     return np.zeros(2 * size, np.int32 if ranks < 1 << 31 else np.int64)
 
 

@@ -60,29 +60,17 @@ def begin(code, bits, ranks):
 
 
 @kernel(forceinline=True)
-def _lowest_from(bits, code):
-    """Return the lowest set bit from `code` on, and how many words were skipped."""
+def _nearest_set(bits, code, up):
+    """Return the nearest set bit from `code` on, up or down, and how many words were skipped."""
     i = code >> _SIX
-    word = bits[i] & (_ALL << (code & _BIT))
+    word = bits[i] & (_ALL << (code & _BIT) if up else _ALL >> (_BIT - (code & _BIT)))
     skipped = 0
     while word == _ZERO:
-        i += _ONE
+        i = i + _ONE if up else i - _ONE
         word = bits[i]
         skipped += 1
-    return (i << _SIX) + np.uint64(count_trailing_zeros(word)), skipped
-
-
-@kernel(forceinline=True)
-def _highest_to(bits, code):
-    """Return the highest set bit up to `code`, and how many words were skipped."""
-    i = code >> _SIX
-    word = bits[i] & (_ALL >> (_BIT - (code & _BIT)))
-    skipped = 0
-    while word == _ZERO:
-        i -= _ONE
-        word = bits[i]
-        skipped += 1
-    return (i << _SIX) + _BIT - np.uint64(count_leading_zeros(word)), skipped
+    place = count_trailing_zeros(word) if up else 63 - count_leading_zeros(word)
+    return (i << _SIX) + np.uint64(place), skipped
 
 
 @kernel
@@ -95,7 +83,7 @@ def _start(bits, code, ahead, top):
     cursor = np.uint64(max(found, BELOW))
     following = cursor + _ONE
     if cursor < top:
-        following, _ = _lowest_from(bits, following)
+        following, _ = _nearest_set(bits, following, True)
     return cursor, following
 
 
@@ -144,12 +132,12 @@ def _move_far(bits, previous, cursor, following, enter, leave):
     if leave >= cursor and enter < cursor:
         before = enter
         if not inside:
-            before, skipped = _highest_to(bits, min(previous, cursor - _ONE))
+            before, skipped = _nearest_set(bits, min(previous, cursor - _ONE), False)
         return before, before, following if leave == cursor else cursor, skipped
     if between:
         after = enter
     elif leave == following or (leave <= cursor and enter > cursor):
-        after, skipped = _lowest_from(bits, following + _ONE)
+        after, skipped = _nearest_set(bits, following + _ONE, True)
     else:
         after = following
     if leave <= cursor and enter > cursor:

@@ -64,7 +64,7 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.simd.vectors import lanes_of, transpose_four
-from rollstat.kernels.loops import exchange, lower_of, upper_of
+from rollstat.kernels.loops import copy, exchange, lower_of, upper_of
 from rollstat.kernels.selection.quantiles import interpolate_constant, point_between
 
 # Operations of a network.
@@ -118,12 +118,6 @@ class LaneScratch(NamedTuple):
     points: np.ndarray
     lanes: int
     stride: int
-
-
-@kernel
-def _copy_row(row, points):
-    for lane in range(len(points)):
-        points[lane] = row[lane]
 
 
 @kernel
@@ -190,7 +184,7 @@ def _write_output(scratch, results, output, fraction, lanes, target):
         row = _result_row(work, stride, results[which, j], lanes)
         out = points[j % 4 * room : j % 4 * room + lanes]
         if kind == AT_RANK:
-            _copy_row(row, out)
+            copy(row, out)
         else:
             above = _result_row(work, stride, results[which + 1, j], lanes)
             interpolate_constant(row, above, fraction, kind == MIDPOINT, out)

@@ -49,12 +49,6 @@ def empty(links, tree):
 
 
 @kernel
-def size(links, tree):
-    """Return the number of nodes of a tree."""
-    return links[RECORD * tree + BEFORE]
-
-
-@kernel
 def comes_after(values, node, other, reverse):
     """Whether `node` comes after `other` in the order (value, node), or in its exact reverse."""
     value, bound = values[node], values[other]

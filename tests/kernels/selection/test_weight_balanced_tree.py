@@ -71,7 +71,7 @@ def test_random_operations(rng, reverse, different):
         assert balanced_tree(links, values, work, HEAD, reverse)
         nodes = [node for _, node in (reversed(expected) if reverse else expected)]
         assert contents(links, HEAD) == nodes
-        assert weight_balanced_tree.size(links, HEAD) == len(nodes)
+        assert links[weight_balanced_tree.RECORD * HEAD + weight_balanced_tree.BEFORE] == len(nodes)
         assert weight_balanced_tree.largest(links, work, HEAD) == (nodes[-1] if nodes else 0)
         if nodes:
             rank = int(rng.integers(len(nodes)))
@@ -138,7 +138,7 @@ def test_height_and_steps_are_logarithmic(rng, order):
         work[0] = 0
         weight_balanced_tree.remove(links, values, work, HEAD, node, False)
         assert work[0] <= 10 * limit(size)
-    assert weight_balanced_tree.size(links, HEAD) == 0
+    assert links[weight_balanced_tree.RECORD * HEAD + weight_balanced_tree.BEFORE] == 0
 
 
 def test_check_sees_damage():
