@@ -9,18 +9,16 @@ several outputs, None if there is no answer.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rollstat.dtypes import is_large
 from rollstat.kernels import steps
 from rollstat.kernels.rank_space import gini, sorted_window
-from rollstat.kernels.rank_space.distances import middle
+from rollstat.kernels.rank_space.distances import deviation, middle
 from rollstat.kernels.rank_space.rank import DENSE, METHODS, place_of
-from rollstat.kernels.rank_space.sorted_windows import mode_of_sorted
+from rollstat.kernels.rank_space.sorted_windows import mode_of_sorted, nearest_distances
 from rollstat.kernels.rank_space.trimmed_mean import mean_of_kept, sum_in_four
 from rollstat.kernels.selection.quantiles import (
     INTERPOLATIONS,
-    interpolate,
     interpolate_large,
     interpolate_whole,
     quantile_point,
@@ -97,15 +95,17 @@ def _quantile(window: Any, heaps: Any, q: float) -> Any:
     code, count = INTERPOLATIONS[_interpolation(window)], heaps.count
     if window.codec.kind == "f":
         return quantile_point(below, above, count, q, code)
-    blend, result = interpolate, np.zeros(1)
-    if window.codec.kind in "iu" and _is_between(window):
-        signed = window.codec.stored == np.int64
-        words = (np.array([x], window.codec.stored).view(np.uint64) for x in (below, above))
-        interpolate_large(*words, signed, np.array([count]), q, code, result)
-        return result[0]
-    if not _is_between(window) or window.codec.kind in "mM":
-        blend, result = interpolate_whole, np.zeros(1, window.codec.stored)
-    blend(np.array([below]), np.array([above]), np.array([count]), q, code, result)
+    lower, upper, observations = np.array([below]), np.array([above]), np.array([count])
+    if window.codec.kind in "iub" and _is_between(window):
+        words, signed, result = (
+            (x.view(np.uint64) for x in (lower, upper)),
+            lower.dtype.kind == "i",
+            np.zeros(1),
+        )
+        interpolate_large(*words, signed, observations, q, code, result)
+    else:
+        result = np.zeros(1, window.codec.stored)
+        interpolate_whole(lower, upper, observations, q, code, result)
     return result[0]
 
 
@@ -254,59 +254,24 @@ def mode_answer(window: Any) -> Any:
     return mode_of_sorted(window.representation.arrays[3], window.observations)
 
 
-def _nearest_distances(ordered: NDArray[Any], low: Any, high: Any) -> tuple[Any, Any]:
-    """Return the two middle distances from the median, which lies between `low` and `high`.
-
-    The nearest half of the observations are neighbours; binary search finds the first of them.
-    """
-
-    def distance(i: int) -> Any:
-        y = ordered[i].item()
-        return low - y if y < low else max(0, y - high)  # not -0.0
-
+def _deviation(window: Any) -> tuple[Any, Any, Any]:
+    """Return the two middle observations and the deviation; for whole numbers twice that, which is whole."""
+    ordered = window.representation.ordered
     count = len(ordered)
-    half = (count + 1) // 2
-    first, last = 0, count - half
-    while first < last:
-        start = (first + last) // 2
-        # With equal distances on one side the comparison says nothing: skip only values below the median.
-        if ordered[start].item() < low and distance(start) > distance(start + half):
-            first = start + 1
-        else:
-            last = start
-    near = max(distance(first), distance(first + half - 1))
-    if count % 2:
-        return near, near
-    return near, min(distance(i) for i in (first - 1, first + half) if 0 <= i < count)
-
-
-def _middle_pair(window: Any) -> tuple[Any, Any]:
-    """Return the two middle observations."""
-    ordered = window.representation.ordered
-    return ordered[(len(ordered) - 1) // 2].item(), ordered[len(ordered) // 2].item()
-
-
-def _deviation(window: Any, lower: Any, upper: Any) -> Any:
-    """Return the median absolute deviation; for whole numbers twice that, which is whole."""
-    ordered = window.representation.ordered
-    if window.codec.kind != "f":
-        near, far = _nearest_distances(ordered, lower, upper)
-        return near + far + upper - lower
-    center = middle(lower, upper)
-    if not np.isfinite(center):
-        return np.nan
-    return middle(*map(float, _nearest_distances(ordered, center, center)))
+    lower, upper = ordered[(count - 1) // 2].item(), ordered[count // 2].item()
+    _, _, near, far, _ = nearest_distances(measurable(ordered), count, count // 4)
+    if window.codec.kind == "f":
+        return lower, upper, deviation(middle(lower, upper), near, far)
+    return lower, upper, near + far + upper - lower
 
 
 def mad_answer(window: Any) -> Any:
     """Return the median absolute deviation, divided by the scale."""
     kind, scale = window.codec.kind, window.parameters["scale"]
-    deviation = _deviation(window, *_middle_pair(window))
+    *_, found = _deviation(window)
     if kind in "mM":
-        return scaled_deviation(deviation, scale)
-    if kind != "f":
-        deviation = deviation / 2
-    return deviation if scale == 1 else deviation / scale
+        return scaled_deviation(found, scale)
+    return (found if kind == "f" else found / 2) / scale
 
 
 def mad_outputs(window: Any) -> tuple[str, ...]:
@@ -319,15 +284,14 @@ def hampel_answer(window: Any) -> Any:
     own = window.representation.newest
     if own is None:
         return None, None
-    own, (lower, upper) = own.item(), _middle_pair(window)
-    deviation = _deviation(window, lower, upper)
+    own, (lower, upper, found) = own.item(), _deviation(window)
     if window.codec.kind == "f":
         center = middle(lower, upper)
         distance = abs(own - center)
     else:
-        center, deviation = (lower + upper) / 2, deviation / 2
+        center, found = (lower + upper) / 2, found / 2
         distance = abs(2 * own - lower - upper) / 2
-    outlier = distance > window.parameters["threshold"] * window.parameters["scale"] * deviation
+    outlier = distance > window.parameters["threshold"] * window.parameters["scale"] * found
     return (center if outlier else float(own)), outlier
 
 

@@ -201,8 +201,11 @@ def _first_nearest(window, low, high, index, half, wanted):
 
 
 @kernel
-def _distances(window, count, index):
-    """Return the two middle observations, the two middle distances, and the first of the nearest."""
+def nearest_distances(window, count, index):
+    """Return the two middle observations, the two middle distances, and the first of the nearest.
+
+    The search for the nearest half of the first `count` entries starts at `index`.
+    """
     half = count // 2
     wanted = count - half
     lower, upper = window[(count - 1) // 2], window[half]
@@ -280,14 +283,14 @@ def _read_spread(reader, values, missing, start, end, given, window, count, hint
 
 @kernel
 def _read_distances(reader, values, missing, start, end, given, window, count, hint, marks):
-    lower, upper, near, far, hint = _distances(window, count, hint)
+    lower, upper, near, far, hint = nearest_distances(window, count, hint)
     return (lower, upper, near, far), hint
 
 
 @kernel
 def _deviation(window, count, hint):
     """Return the median, the deviation, and the next hint."""
-    lower, upper, near, far, hint = _distances(window, count, hint)
+    lower, upper, near, far, hint = nearest_distances(window, count, hint)
     center = middle(lower, upper)
     return center, deviation(center, near, far), hint
 
