@@ -24,7 +24,7 @@ from rollstat.kernels.selection.quantiles import (
     quantile_point,
     whole_spread,
 )
-from rollstat.statistics.common import check_k, check_number
+from rollstat.statistics.common import check_k
 from rollstat.statistics.ranks.mad import scaled_deviation
 from rollstat.statistics.selection.ranking import measurable
 from rollstat.streaming.representations import (
@@ -43,7 +43,7 @@ Step = tuple[Any, tuple[Any, ...]]
 
 def _heaps_or_trees(window: Any, **rule: Any) -> Any:
     """Make heaps, or trees if the parameters name them, which order equal values by row in any case."""
-    trees = window.parameters.get("algorithm") == "three_trees"
+    trees = window.algorithm == "three_trees"
     if trees and not window.spec.fixed:
         raise ValueError("algorithm 'three_trees' supports only windows of a fixed number of rows")
     cls = TreeWindow if trees else HeapWindow
@@ -67,12 +67,12 @@ def order_step(window: Any, heaps: Any, trees: Any) -> Step:
 
 def kth_answer(window: Any) -> Any:
     """Return the k-th smallest observation."""
-    return window.representation.pair()[0] if window.observations >= abs(window.parameters["k"]) else None
+    return window.representation.pair()[0]
 
 
 def argkth_answer(window: Any) -> Any:
     """Return the row of the k-th smallest observation."""
-    return window.representation.position if window.observations >= abs(window.parameters["k"]) else None
+    return window.representation.position
 
 
 def quantile_window(window: Any, q: float | None = None) -> Any:
@@ -114,14 +114,8 @@ def quantile_answer(window: Any) -> Any:
     return _quantile(window, window.representation, window.parameters.get("q", 0.5))
 
 
-def quantile_outputs(window: Any) -> tuple[str, ...]:
-    """Return the kind of a quantile: an element, or a point between two."""
-    return ("interpolated" if _is_between(window) else "value",)
-
-
 def iqr_window(window: Any) -> Any:
     """Make heaps for each of two quantiles."""
-    check_number("q_high", window.parameters["q_high"], window.parameters["q_low"], 1.0)
     return WindowPair(*(quantile_window(window, window.parameters[name]) for name in ("q_low", "q_high")))
 
 
@@ -144,13 +138,6 @@ def iqr_answer(window: Any) -> Any:
         return result[0]
     first, last = _quantile(window, low, p["q_low"]), _quantile(window, high, p["q_high"])
     return _distance(window, first, last, whole=not between)
-
-
-def iqr_outputs(window: Any) -> tuple[str, ...]:
-    """Return the kind of a distance between quantiles."""
-    kind = window.codec.kind
-    whole = kind in "mM" or (kind in "iub" and not _is_between(window))
-    return ("difference" if whole else "interpolated",)
 
 
 def _distance(window: Any, low: Any, high: Any, whole: bool = True) -> Any:
@@ -272,11 +259,6 @@ def mad_answer(window: Any) -> Any:
     if kind in "mM":
         return scaled_deviation(found, scale)
     return (found if kind == "f" else found / 2) / scale
-
-
-def mad_outputs(window: Any) -> tuple[str, ...]:
-    """Return the kind of a deviation: a length of time, or a number."""
-    return ("difference" if window.codec.kind in "mM" else "interpolated",)
 
 
 def hampel_answer(window: Any) -> Any:

@@ -89,8 +89,7 @@ class Window:
 
     def _call_function(self, arrays: Iterable[Any], times: NDArray[Any] | None = None) -> list[Any]:
         """Return what the function over arrays computes for every row, an array for each output."""
-        arguments = {name: value for name, value in self.parameters.items() if name != "algorithm"}
-        arguments[self.window_name] = self.spec.argument
+        arguments = self.parameters | {self.window_name: self.spec.argument}
         if times is not None:
             arguments["times"] = times.view("M8[ns]") if times.dtype == np.int64 else times
         function = REGISTRY[self.statistic].function

@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from rollstat.options import choice
 from rollstat.registry import REGISTRY
 from rollstat.streaming.base import RollingStream
 from rollstat.streaming.general import OperatorStream
 from rollstat.streaming.operator_adapter import operator_of_fields
 from rollstat.streaming.operator_window import NamedOperatorWindow
 from rollstat.streaming.statistic_window import StatisticWindow
-from rollstat.streaming.table import NO_STREAM, TABLE, OperatorRow, StatisticRow, StreamRow
+from rollstat.streaming.table import NO_STREAM, TABLE, OperatorRow, StreamRow
 
 _MODULE = "rollstat.streaming"
 _WINDOW = """{name} : int, float, str, timedelta, Expanding or None
@@ -101,7 +100,7 @@ def _docstring(row: StreamRow) -> str:
 
 def _missing(row: StreamRow) -> str:
     """Describe the missing result of a class."""
-    if isinstance(row, StatisticRow) and row.outputs in (("position",), ("position", "position")):
+    if row.statistic.startswith("arg"):
         return "-1; rows count\nfrom the first row pushed"
     if isinstance(row, OperatorRow):
         return "NaN, or None for\ninteger results"
@@ -111,16 +110,14 @@ def _missing(row: StreamRow) -> str:
 def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:
     """Return the window of a class for the arguments that it was given."""
     window, min_periods, dtype = (given.pop(name) for name in (row.window_name, "min_periods", "dtype"))
-    algorithm = {"algorithm": given.pop("algorithm")} if row.algorithms else {}
-    options = {"min_periods": min_periods, "dtype": dtype}
+    options = {"dtype": dtype, "algorithm": given.pop("algorithm", "auto")}
+    parameters = row.check(**given)
     if isinstance(row, OperatorRow):
         if min_periods is None:
-            options["min_periods"] = REGISTRY[row.statistic].min_periods
-        operator = row.operator(**row.check(**given))
-        return NamedOperatorWindow(row.statistic, operator, window, **options, **algorithm)
-    if algorithm:
-        choice("algorithm", algorithm["algorithm"], ("auto", *row.algorithms))
-    return StatisticWindow(row, window, **options, parameters=row.check(**given) | algorithm)
+            min_periods = REGISTRY[row.statistic].min_periods
+        operator = row.operator(**parameters)
+        return NamedOperatorWindow(row.statistic, operator, window, min_periods=min_periods, **options)
+    return StatisticWindow(row, window, min_periods=min_periods, parameters=parameters, **options)
 
 
 def _class(row: StreamRow) -> Any:

@@ -23,10 +23,13 @@ from rollstat.dtypes import warn_of_rounded
 from rollstat.kernels.extrema.any_windows import move_origin
 from rollstat.kernels.steps import run
 from rollstat.options import choice
+from rollstat.plan import Computation
+from rollstat.registry import REGISTRY
 from rollstat.results import convert
 from rollstat.streaming.base import State, Window
 from rollstat.streaming.codec import Codec
 from rollstat.streaming.window_spec import Times, WindowSpec
+from rollstat.windows import Expanding
 
 
 class StatisticWindow(Window):
@@ -44,24 +47,44 @@ class StatisticWindow(Window):
         Of the elements.
     parameters : dict
         The statistic's own parameters, checked.
+    algorithm : str
+        ``"auto"`` or a key of `algorithms` of the row.
     """
 
     def __init__(
-        self, row: Any, window: Any, *, min_periods: Any, dtype: DTypeLike, parameters: dict[str, Any]
+        self,
+        row: Any,
+        window: Any,
+        *,
+        min_periods: Any,
+        dtype: DTypeLike,
+        parameters: dict[str, Any],
+        algorithm: str,
     ) -> None:
+        self.algorithm = choice("algorithm", algorithm, ("auto", *row.algorithms))
         self.row, self.statistic, self.window_name = row, row.statistic, row.window_name
         self.spec = WindowSpec.parse(window)
         self.codec = Codec(dtype, row.kinds)
         self.given_min_periods = min_periods
         self.min_periods = self.spec.check_min_periods(min_periods)
         self.parameters = parameters
-        self.outputs: tuple[str, ...] = row.outputs(self) if callable(row.outputs) else row.outputs
+        outputs = self._computation().outputs
+        self.needs = max(self.min_periods, *(output.required for output in outputs))
+        self.outputs = [output.kind for output in outputs]
         self._decoders = [self.codec.decoder(kind) for kind in self.outputs]
         self._times = Times(self.spec.time_dtype)
         self._set_representation(row.represent(self))
 
+    def _computation(self) -> Computation:
+        """Return the computation of the function over arrays, for windows of all rows."""
+        everything: Any = {self.window_name: Expanding()}
+        resolve = REGISTRY[self.statistic].resolve
+        call = resolve(np.empty(0, self.codec.dtype), **self.parameters, **everything)
+        windows = call.options.windows(Expanding(), np.zeros(2, np.int64))
+        computation: Computation = call.make(self.codec.dtype, windows)
+        return computation
+
     def _set_representation(self, representation: Any) -> None:
-        self.needs = max(self.min_periods, self.row.min_observations)
         self.representation = representation
         self.fast_step: BoundStep | None = None
         self._step: tuple[Any, tuple[Any, ...]] | None = None  # with its arguments
@@ -270,7 +293,7 @@ class StatisticWindow(Window):
 
     def _specification(self) -> dict[str, Any]:
         """Return what the window is made with, as JSON values."""
-        own = {"statistic": self.statistic, "own": self.parameters}
+        own = {"statistic": self.statistic, "own": self.parameters, "algorithm": self.algorithm}
         return self._arguments(self.codec.dtype.str) | own
 
     def state(self) -> State:
@@ -282,16 +305,13 @@ class StatisticWindow(Window):
     @classmethod
     def from_state(cls, row: Any, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
         """Return the window that a snapshot contains, or raise ValueError."""
-        own, algorithm = dict(parameters["own"]), {}
-        if row.algorithms:
-            algorithm = {"algorithm": own.pop("algorithm")}
-            choice("algorithm", algorithm["algorithm"], ("auto", *row.algorithms))
         window = cls(
             row,
             WindowSpec.restored(*parameters["window"]),
             min_periods=parameters["min_periods"],
             dtype=parameters["dtype"],
-            parameters=row.check(**own) | algorithm,
+            parameters=row.check(**parameters["own"]),
+            algorithm=parameters["algorithm"],
         )
         values, missing, times, pushed = arrays
         rows = len(values)

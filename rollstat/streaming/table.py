@@ -7,7 +7,7 @@ the class. There are two kinds of rows: statistics that are computed from the ro
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -24,33 +24,16 @@ from rollstat.options import check_flag, choice
 from rollstat.registry import REGISTRY
 from rollstat.statistics.common import check_decay, check_k, check_number, check_scale, check_share
 
-
-def _one_of(name: str, choices: Iterable[str]) -> Callable[[Any], Any]:
-    allowed = tuple(choices)
-
-    def check(value: Any) -> Any:
-        choice(name, value, allowed)
-        return value
-
-    return check
-
-
-def _number(name: str, most: float) -> Callable[[Any], float]:
-    return lambda value: check_number(name, value, 0.0, most)
-
-
 # What checks the statistics' own parameters, by name; operators check those that are not here.
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "k": check_k,
-    "q": _number("q", 1.0),
-    "q_low": _number("q_low", 1.0),
-    "q_high": _number("q_high", 1.0),
-    "interpolation": _one_of("interpolation", INTERPOLATIONS),
-    "ties": _one_of("ties", ("first", "last")),
-    "method": _one_of("method", METHODS),
+    **{name: partial(check_number, name, least=0.0, most=1.0) for name in ("q", "q_low", "q_high")},
+    "interpolation": partial(choice, "interpolation", choices=tuple(INTERPOLATIONS)),
+    "ties": partial(choice, "ties", choices=("first", "last")),
+    "method": partial(choice, "method", choices=tuple(METHODS)),
     "ascending": partial(check_flag, "ascending"),
     "pct": partial(check_flag, "pct"),
-    "threshold": _number("threshold", np.inf),
+    "threshold": partial(check_number, "threshold", least=0.0, most=np.inf),
     "scale": check_scale,
     "proportion": check_share,
     "decay": check_decay,
@@ -128,17 +111,11 @@ class StatisticRow(StreamRow):
     ----------
     represent, answer, step : callable
         See :mod:`rollstat.streaming.answers`; `step` is None if no push is compiled as a whole.
-    outputs : tuple of str or callable
-        Kinds of the outputs, see :class:`rollstat.engine.Output`.
-    min_observations : int
-        Observations that an answer needs even if `min_periods` is 0.
     """
 
     represent: Callable[[Any], Any]
     answer: Callable[[Any], Any]
     step: Callable[[Any], Any] | None = None
-    outputs: tuple[str, ...] | Callable[[Any], tuple[str, ...]] = ("value",)
-    min_observations: int = field(default=1, kw_only=True)
 
 
 _OPERATOR_ALGORITHMS = {
@@ -162,51 +139,28 @@ class OperatorRow(StreamRow):
 
 
 _LOG = "O(log m) comparisons in the worst case"
-_SORTED = "O(log m) comparisons and O(m) moves of adjacent numbers"
+_SORTING = "O(log m) comparisons and O(m) moves of adjacent numbers"
 _WEDGE = "O(1) comparisons amortised, O(m) in the worst case"
 _SMALLEST = "1 is the smallest, 2 the second smallest, -1 the largest."
 _OLDER = "Of equal values the older row counts as the smaller."
 
+_THREE = "3, min_periods=1"
+_TRIMMED = "4, 0.25", "4.0, 1.0, 3.0, 90.0", "[nan, nan, nan, 3.5]"
+_ROUNDED = "[round(stream.push(x), 6) for x in (4.0, 1.0, 3.0)]"
 
 _ORDER_ALGORITHMS = {
     "two_heaps": "O(log m) in the worst single push",
     "three_trees": "O(log k) in the worst single push, k from the nearer end of the order, for windows of a\n"
     "fixed number of rows",
 }
-_EXTREMUM: dict[str, Any] = {
-    "algorithms": {"wedge": "O(1) amortised, O(m) in the worst single push"},
-}
+_EXTREMUM: dict[str, Any] = {"algorithms": {"wedge": "O(1) amortised, O(m) in the worst single push"}}
 _FROM_FIRST_ROW = {"relative_to": "a stream counts from its first row"}
-_POSITION: dict[str, Any] = {
-    "outputs": ("position",),
-    "rejected": _FROM_FIRST_ROW,
-    "cost": _WEDGE,
-}
+_POSITION: dict[str, Any] = {"rejected": _FROM_FIRST_ROW, "cost": _WEDGE}
 
 
 def _step(heaps: Any, trees: Any) -> Any:
     """Return what makes a step of heaps or of trees."""
     return partial(answers.order_step, heaps=heaps, trees=trees)
-
-
-_TRIMMED = "4, 0.25", "4.0, 1.0, 3.0, 90.0", "[nan, nan, nan, 3.5]"
-
-
-def _sorted(
-    name: str,
-    statistic: str,
-    arguments: str,
-    pushed: str,
-    answered: str,
-    answer: Any,
-    outputs: Any,
-    cost: str = _SORTED,
-    **options: Any,
-) -> StatisticRow:
-    """Return the row of a statistic of all observations in order."""
-    example = arguments, pushed, answered
-    represent = answers.sorted_window_of
-    return StatisticRow(name, statistic, *example, represent, answer, None, outputs, cost=cost, **options)
 
 
 _STATISTICS = [
@@ -220,26 +174,24 @@ _STATISTICS = [
     StatisticRow(
         *("RollingArgkth", "argkth", "1, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[-1, -1, 1, 1, 3]"),
         *(partial(answers.kth_window, ties=True), answers.argkth_answer),
-        *(_step(steps.ArgkthByHeaps, steps.ArgkthByTrees), ("position",)),
+        _step(steps.ArgkthByHeaps, steps.ArgkthByTrees),
         described={"k": ("int", f"{_SMALLEST}\n    {_OLDER}")},
         algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingMedian", "median", "3, min_periods=1", "4.0, 1.0, 3.0, 2.0", "[4.0, 2.5, 3.0, 2.0]"),
-        *(answers.quantile_window, answers.quantile_answer),
-        *(_step(steps.Median, steps.QuantileByTrees), ("interpolated",)),
+        *(answers.quantile_window, answers.quantile_answer, _step(steps.Median, steps.QuantileByTrees)),
         algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingQuantile", "quantile", "3, 0.25", "4.0, 1.0, 3.0, 2.0", "[nan, nan, 2.0, 1.5]"),
-        *(answers.quantile_window, answers.quantile_answer),
-        *(_step(steps.Quantile, steps.QuantileByTrees), answers.quantile_outputs),
+        *(answers.quantile_window, answers.quantile_answer, _step(steps.Quantile, steps.QuantileByTrees)),
         described={"q": ("float", "Between 0 and 1.")},
         algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingIqr", "iqr", "4", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, nan, 1.5, 1.75]"),
-        *(answers.iqr_window, answers.iqr_answer, answers.iqr_step, answers.iqr_outputs),
+        *(answers.iqr_window, answers.iqr_answer, answers.iqr_step),
         cost=_LOG,
     ),
     # Extrema, in a monotonic deque or a wedge.
@@ -257,13 +209,12 @@ _STATISTICS = [
     ),
     StatisticRow(
         *("RollingMinMax", "minmax", "3, min_periods=1", "4.0, 1.0", "[(4.0, 4.0), (1.0, 4.0)]"),
-        *(answers.wedge_window, answers.minmax_answer, None, ("value", "value")),
+        *(answers.wedge_window, answers.minmax_answer),
         cost=_WEDGE,
     ),
     StatisticRow(
         *("RollingPtp", "ptp", "3, min_periods=1", "4.0, 1.0, 3.0", "[0.0, 3.0, 3.0]"),
         *(answers.wedge_window, answers.ptp_answer, partial(answers.wedge_step, step=steps.Range)),
-        ("difference",),
         cost=_WEDGE,
     ),
     StatisticRow(
@@ -281,53 +232,30 @@ _STATISTICS = [
     StatisticRow(
         *("RollingArgMinMax", "argminmax", "3, min_periods=1", "4.0, 1.0, 3.0", "[(0, 0), (1, 0), (1, 0)]"),
         partial(answers.wedge_window, ties="minimum_first"),
-        *(answers.positions_answer, None, ("position", "position")),
+        answers.positions_answer,
         notes="A result is a pair: the rows of the first of equal minima and of the last of equal maxima.",
-        rejected=_FROM_FIRST_ROW,
-        cost=_WEDGE,
+        **_POSITION,
     ),
-    # Statistics of all observations in order, in a sorted array.
-    _sorted(
-        *("RollingRank", "rank", "3", "4.0, 1.0, 3.0, 3.0, 5.0", "[nan, nan, 2.0, 2.5, 3.0]"),
-        *(answers.rank_answer, ("float",)),
-    ),
-    _sorted(
-        *("RollingNunique", "nunique", "3, min_periods=1", "4.0, 1.0, 1.0, 1.0", "[1.0, 2.0, 2.0, 1.0]"),
-        *(answers.nunique_answer, ("integer",)),
-        min_observations=0,
-    ),
-    _sorted(
-        *("RollingMode", "mode", "4, min_periods=1", "4.0, 1.0, 1.0, 4.0", "[4.0, 1.0, 1.0, 1.0]"),
-        *(answers.mode_answer, ("value",), "O(m) comparisons"),
-    ),
-    _sorted(
-        *("RollingMad", "mad", "3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 1.0, 1.0, 1.0]"),
-        *(answers.mad_answer, answers.mad_outputs),
-    ),
-    _sorted(
+    StatisticRow(
         *("Hampel", "hampel", "5, min_periods=1", "1.0, 0.9, 25.0"),
-        *("[(1.0, False), (0.9, False), (1.0, True)]", answers.hampel_answer, ("interpolated", "flag")),
+        "[(1.0, False), (0.9, False), (1.0, True)]",
+        *(answers.sorted_window_of, answers.hampel_answer),
         notes="A result is a pair: the cleaned value, and whether the newest element is an outlier.",
-        checks={"scale": _number("scale", np.inf)},
-    ),
-    _sorted(
-        *("RollingGini", "gini", "3", "4.0, 1.0, 3.0, 3.0", "[nan, nan, 2.0, 1.3333333333333333]"),
-        *(answers.gini_answer, ("float",), "O(m) additions"),
-        min_observations=2,
-    ),
-    _sorted(
-        *("RollingTrimmedMean", "trimmed_mean", *_TRIMMED),
-        *(partial(answers.trimmed_mean_answer, winsorize=False), ("interpolated",), "O(m) additions"),
-    ),
-    _sorted(
-        *("RollingWinsorizedMean", "winsorized_mean", *_TRIMMED),
-        *(partial(answers.trimmed_mean_answer, winsorize=True), ("interpolated",), "O(m) additions"),
+        checks={"scale": partial(check_number, "scale", least=0.0, most=np.inf)},
+        cost=_SORTING,
     ),
 ]
 
-
-_THREE = "3, min_periods=1"
-_ROUNDED = "[round(stream.push(x), 6) for x in (4.0, 1.0, 3.0)]"
+# Class, example: arguments, what is pushed, answers; and what computes an answer from a sorted array.
+_SORTED: list[tuple[str, str, str, str, str, Any]] = [
+    ("Rank", "rank", "3", "4.0, 1.0, 3.0, 3.0, 5.0", "[nan, nan, 2.0, 2.5, 3.0]", answers.rank_answer),
+    ("Nunique", "nunique", _THREE, "4.0, 1.0, 1.0, 1.0", "[1.0, 2.0, 2.0, 1.0]", answers.nunique_answer),
+    ("Mode", "mode", "4, min_periods=1", "4.0, 1.0, 1.0, 4.0", "[4.0, 1.0, 1.0, 1.0]", answers.mode_answer),
+    ("Mad", "mad", "3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 1.0, 1.0, 1.0]", answers.mad_answer),
+    ("Gini", "gini", "3", "4.0, 1.0, 3.0, 3.0", "[nan, nan, 2.0, 1.3333333333333333]", answers.gini_answer),
+    ("TrimmedMean", "trimmed_mean", *_TRIMMED, partial(answers.trimmed_mean_answer, winsorize=False)),
+    ("WinsorizedMean", "winsorized_mean", *_TRIMMED, partial(answers.trimmed_mean_answer, winsorize=True)),
+]
 
 # Class, statistic, operator, example: arguments, what is pushed, answers.
 _OPERATORS: list[tuple[str, str, Any, str, str, str]] = [
@@ -358,10 +286,19 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "notes": "Nothing is subtracted from a running total: a value that has left the window has no effect."
     },
     "linear_fit": {"notes": "The first row of the window is row 0, as in :func:`rolling_linear_fit`."},
+    "mode": {"cost": "O(m) comparisons"},
+    **{name: {"cost": "O(m) additions"} for name in ("gini", "trimmed_mean", "winsorized_mean")},
 }
 
 TABLE: list[StreamRow] = [
     *_STATISTICS,
+    *(
+        StatisticRow(
+            *(f"Rolling{name}", statistic, made, pushed, answered, answers.sorted_window_of, answer),
+            **{"cost": _SORTING} | _OPTIONS.get(statistic, {}),
+        )
+        for name, statistic, made, pushed, answered, answer in _SORTED
+    ),
     *(
         OperatorRow(
             f"Rolling{name}", statistic, made, pushed, answered, operator, **_OPTIONS.get(statistic, {})
