@@ -133,6 +133,7 @@ class Stream:
     """A statistic of a stream, computed element by element."""
 
     _window: Any
+    _window_class: ClassVar[Any]
     _kind_of_times = ""  # as numpy_times returns it; empty before the first datetime or timedelta
 
     def __init_subclass__(cls, abstract: bool = False) -> None:
@@ -164,12 +165,13 @@ class Stream:
         yield found[()]  # a scalar, if it is one
         self._kind_of_times = kind or self._kind_of_times
 
-    def _parts(self, name: str, elements: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
-        """Return the element, one number for each column, and its time or None."""
+    def _add_row(self, name: str, elements: tuple[Any, ...]) -> Any:
+        """Call a method of the window with an element, one number for each column, and its time or None."""
         columns, timed = self._window.columns, self._window.spec.timed
         if len(elements) != columns + timed:
             raise TypeError(f"{name} takes {columns + timed} arguments here; got {len(elements)}")
-        return elements[:columns], elements[-1] if timed else None
+        with self._times("t", elements[-1] if timed else None) as time:
+            return getattr(self._window, name)(elements[:columns], time)
 
     def reset(self) -> None:
         """Remove all rows."""
@@ -198,7 +200,7 @@ class Stream:
 
     @classmethod
     def _window_from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
-        raise NotImplementedError  # every class that is not abstract has its own
+        return cls._window_class.from_state(parameters, arrays)
 
     @classmethod
     def restore(cls, data: bytes) -> Self:

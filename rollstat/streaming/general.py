@@ -48,9 +48,7 @@ class OperatorStream(RollingStream, abstract=True):
             except BaseException:
                 self._window.fail()
                 raise
-        element, time = self._parts("push", elements)
-        with self._times("t", time) as found:
-            return self._window.push(element, found)
+        return self._add_row("push", elements)
 
     def add(self, *elements: Any) -> None:
         """Add an element and remove what leaves the window, without computing the result.
@@ -66,9 +64,7 @@ class OperatorStream(RollingStream, abstract=True):
         growing window of objects in place, because that total has not been returned. Errors are those of
         :meth:`push`.
         """
-        element, time = self._parts("add", elements)
-        with self._times("t", time) as found:
-            self._window.add(element, found)
+        self._add_row("add", elements)
 
     def drop(self, n: int = 1) -> None:
         """Remove the `n` oldest rows as :meth:`pop` does, without computing the result."""
@@ -119,6 +115,7 @@ class OperatorStream(RollingStream, abstract=True):
 class _General(OperatorStream, abstract=True):
     """A window of any operator."""
 
+    _window_class = OperatorWindow
     _kinds: ClassVar[tuple[str, ...]]  # of windows, see WindowSpec
 
     def __init__(
@@ -132,7 +129,7 @@ class _General(OperatorStream, abstract=True):
     def _window_from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
         if parameters["window"][0] not in cls._kinds:
             raise ValueError(f"its window must be one of {', '.join(cls._kinds)}")
-        return OperatorWindow.from_state(parameters, arrays)
+        return super()._window_from_state(parameters, arrays)
 
 
 class SlidingAggregate(_General):
@@ -288,6 +285,9 @@ class GreedyAggregate(Stream):
     (4.0, 9.0)
     """
 
+    _window: GreedyWindow
+    _window_class = GreedyWindow
+
     def __init__(
         self,
         operator: Any,
@@ -315,9 +315,7 @@ class GreedyAggregate(Stream):
         Exception
             Whatever methods of the operator raise. The stream does not change.
         """
-        element, time = self._parts("push", elements)
-        with self._times("t", time) as found:
-            return self._window.push(element, found)
+        return self._add_row("push", elements)
 
     def extend(self, *columns: ArrayLike, times: ArrayLike | None = None) -> None:
         """Add all elements of arrays, one for each column, and their times if rows have times.
@@ -365,21 +363,16 @@ class GreedyAggregate(Stream):
     @property
     def bounds(self) -> tuple[int, int]:
         """The rows of the last window."""
-        left, right = self._window.bounds
-        return left, right
+        return self._window.bounds
 
     @property
     def rows(self) -> int:
         """Rows that have arrived."""
-        return int(self._window.arrived)
+        return self._window.arrived
 
     def __len__(self) -> int:
         """Rows of the last window."""
-        return int(self._window.rows)
-
-    @classmethod
-    def _window_from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
-        return GreedyWindow.from_state(parameters, arrays)
+        return self._window.rows
 
     def __reduce__(self) -> Any:
         return unpickle, (type(self), self._window)

@@ -70,6 +70,10 @@ class _Tree(ArrayState):
         for i in range(len(missing)):
             self.push(take(values, i), not missing[i])
 
+    def adopt(self, state: list[NDArray[Any]]) -> None:
+        """Take over the arrays of a snapshot; raise ValueError if they are inconsistent."""
+        self._adopt(state, lambda state: greedy.check_online(greedy.Online(*state)))
+
     def _grow(self) -> None:
         self._state = greedy.resize_online(self._state, 2 * len(self._state.cells))
 
@@ -90,10 +94,6 @@ class NumberTree(_Tree):
         self._append = bind(greedy.append, operator, state, adapter.example, True)
         self._move = bind(greedy.move, operator, state, 0, 0, 1, *self._result)
         self._evaluate = bind(greedy.evaluate, operator, state.header, state.cells, *self._result)
-
-    def adopt(self, state: list[NDArray[Any]]) -> None:
-        """Take over the arrays of a snapshot; raise ValueError if they are inconsistent."""
-        self._adopt(state, lambda state: greedy.check_online(greedy.Online(*state)))
 
     def push(self, element: Any, observed: bool = True) -> None:
         """Add a row."""
@@ -175,6 +175,8 @@ class GreedyWindow(Window):
         How times are stored, if rows have times.
     """
 
+    states: NumberTree | ObjectTree
+
     def __init__(
         self, operator: Any, *, min_periods: Any, dtype: DTypeLike, times: DTypeLike | None = None
     ) -> None:
@@ -192,7 +194,7 @@ class GreedyWindow(Window):
     def clear(self) -> None:
         """Remove all rows."""
         adapter = self.adapter
-        self.states: Any = ObjectTree(adapter) if adapter.objects else NumberTree(adapter)
+        self.states = ObjectTree(adapter) if adapter.objects else NumberTree(adapter)
         # Times of the rows from the start of the last window on, and that window.
         self._times = Times(self.spec.time_dtype)
         self._newest_time: Any = None
@@ -247,8 +249,7 @@ class GreedyWindow(Window):
     @property
     def bounds(self) -> tuple[int, int]:
         """The last window."""
-        left, right = self.states.bounds
-        return left, right
+        return self.states.bounds
 
     @property
     def rows(self) -> int:
@@ -259,7 +260,7 @@ class GreedyWindow(Window):
     @property
     def arrived(self) -> int:
         """Rows that have arrived."""
-        return int(self.states.rows)
+        return self.states.rows
 
     def _separate(self) -> None:
         self.states, self._times = self.states.copy(), self._times.copy()

@@ -45,8 +45,11 @@ class ArrayWindow:
         The arrays packed into one, which makes a call of a step shorter, where a step reads them so.
     finds_missing : bool
         Whether :meth:`load` finds missing floats itself.
+    kernels : module
+        The module of :mod:`rollstat.kernels` that creates, pushes and pops.
     """
 
+    kernels: Any
     slots: tuple[int, int, int]
     arrays: Any
     state: Any = None
@@ -62,7 +65,7 @@ class ArrayWindow:
 
     def _create(self, capacity: int) -> Any:
         """Return the arrays of an empty window of at most `capacity` rows."""
-        raise NotImplementedError  # every class of states has its own
+        return self.kernels.create(capacity, self.dtype)
 
     def _load(self, values: NDArray[Any], missing: Any, pushed: int) -> None:
         """Replace all rows, at most as many as the capacity."""
@@ -90,6 +93,15 @@ class ArrayWindow:
     def contents(self) -> Rows:
         """Return values and missing marks of the rows, oldest first."""
         return self.part(self.rows)
+
+    def push(self, value: Any, missing: bool) -> None:
+        """Add a row."""
+        self._make_room()
+        self.kernels.push(*self.arrays, self.dtype.type(value), bool(missing))
+
+    def pop(self, number: int) -> None:
+        """Remove the oldest rows."""
+        self.kernels.pop(*self.arrays, number)
 
     def _make_room(self) -> None:
         """Before a push, grow a full window of any number of rows, and shrink one that is nearly empty."""
@@ -129,6 +141,7 @@ class HeapWindow(ArrayWindow):
         `k`, `q`, `min_periods` and `ties` of :func:`rollstat.kernels.selection.two_heaps.create`.
     """
 
+    kernels = two_heaps
     slots = two_heaps.ROWS, two_heaps.COUNT, two_heaps.PUSHED
 
     def __init__(self, fixed: int, dtype: np.dtype[Any], **rule: Any) -> None:
@@ -153,15 +166,6 @@ class HeapWindow(ArrayWindow):
         """Return the order statistic and the next one of a window with observations."""
         header, keys, _ = self.arrays
         return keys[0], keys[header[two_heaps.CAPACITY]] if header[two_heaps.HIGH] else keys[0]
-
-    def push(self, value: Any, missing: bool) -> None:
-        """Add a row."""
-        self._make_room()
-        two_heaps.push(*self.arrays, self.dtype.type(value), bool(missing))
-
-    def pop(self, number: int) -> None:
-        """Remove the oldest rows."""
-        two_heaps.pop(*self.arrays, number)
 
     def part(self, number: int) -> Rows:
         """Return values and missing marks of the `number` oldest rows."""
@@ -386,10 +390,8 @@ class MonotonicWindow(ArrayWindow):
 class SortedWindow(ArrayWindow):
     """Rows, and the observations in ascending order; see :mod:`rollstat.kernels.rank_space.sorted_window`."""
 
+    kernels = sorted_window
     slots = sorted_window.ROWS, sorted_window.COUNT, sorted_window.PUSHED
-
-    def _create(self, capacity: int) -> Any:
-        return sorted_window.create(capacity, self.dtype)
 
     @property
     def distinct(self) -> int:
@@ -408,15 +410,6 @@ class SortedWindow(ArrayWindow):
         header, rows, absent, _ = self.arrays
         slot = (header[sorted_window.OLDEST] + self.rows - 1) % len(rows)
         return None if self.rows == 0 or absent[slot] else rows[slot]
-
-    def push(self, value: Any, missing: bool) -> None:
-        """Add a row."""
-        self._make_room()
-        sorted_window.push(*self.arrays, self.dtype.type(value), bool(missing))
-
-    def pop(self, number: int) -> None:
-        """Remove the oldest rows."""
-        sorted_window.pop(*self.arrays, number)
 
     def part(self, number: int) -> Rows:
         """Return values and missing marks of the `number` oldest rows."""
