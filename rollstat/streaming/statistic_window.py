@@ -315,16 +315,14 @@ class StatisticWindow(Window):
         )
         values, missing, times, pushed = arrays
         rows = len(values)
-        if values.dtype != window.codec.stored or missing.shape != values.shape or values.ndim != 1:
+        shapes = [(window.codec.stored, (rows,)), (np.uint8, (rows,)), (np.int64, (1,))]
+        if [(array.dtype, array.shape) for array in (values, missing, pushed)] != shapes:
             raise ValueError("its arrays have other shapes or dtypes")
-        if missing.dtype != np.uint8 or pushed.dtype != np.int64 or pushed.shape != (1,):
-            raise ValueError("its marks and its number of rows have other shapes or dtypes")
-        if not rows <= pushed[0] < 2**62 or (window.spec.fixed and rows > window.spec.fixed):
+        most = min(int(pushed[0]), window.spec.fixed or 2**62 - 1)
+        if rows > most or pushed[0] >= 2**62:
             raise ValueError("it has more rows than its window")
         # A window of a number of rows, or of all, has all rows that fit.
-        if window.spec.fixed and rows != min(pushed[0], window.spec.fixed):
-            raise ValueError("it has fewer rows than its window")
-        if window.spec.kind == "expanding" and rows != pushed[0]:
+        if rows < most and (window.spec.fixed or window.spec.kind == "expanding"):
             raise ValueError("it has fewer rows than its window")
         window._times.load(window.spec.restored_times(times, rows))
         marks = missing.astype(np.bool_)

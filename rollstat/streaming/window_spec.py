@@ -74,14 +74,9 @@ class WindowSpec:
     @classmethod
     def restored(cls, kind: str, size: Any) -> "WindowSpec":
         """Return the window of a kind and a size from a snapshot; raise ValueError if there is none."""
-        duration: Any = np.timedelta64
-        arguments: dict[str, Any] = {_EXPANDING: Expanding(), _FREE: None}
-        if type(size) is int and -(2**63) < size < 2**63:
-            arguments |= {_ROWS: size, _TIME: duration(size, "ns")}
-        if type(size) is float:
-            arguments[_NUMBER] = size
-        spec = cls.parse(arguments[kind])
-        if (spec.kind, spec.size) != (kind, size):
+        given = cls(kind, size)
+        spec = cls.parse(None if given.free else given.argument)
+        if spec != given:
             raise ValueError(f"its window must have a size that fits {kind}; got {size}")
         return spec
 
