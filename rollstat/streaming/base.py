@@ -47,8 +47,7 @@ class Window:
     """The window of a stream and its statistic.
 
     Its other methods are ``extend(columns, times)``, ``load_tail(columns, times)``, ``clear()`` and
-    ``state()``, of all windows; and of all but those that are asked for ``pop(number)``, ``is_like(other)``
-    and ``join(other)``.
+    ``state()``, of all windows; and of all but those that are asked for ``pop(number)`` and ``join(other)``.
 
     Attributes
     ----------
@@ -118,6 +117,14 @@ class Window:
     def _separate(self) -> None:
         """Copy the memory that a copy of this window must not share."""
         raise NotImplementedError  # every window has its own
+
+    def _likeness(self) -> Any:
+        """Return what is equal for windows of the same statistic or operator and parameters."""
+        raise NotImplementedError  # every window that can be joined has its own
+
+    def is_like(self, other: Self) -> bool:
+        """Return whether another window has the same parameters."""
+        return bool(self._likeness() == other._likeness())
 
     def _arguments(self, dtype: Any) -> dict[str, Any]:
         """Return what windows are made with, as JSON values."""

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 _WHOLE = (int, np.integer)
 # NumPy counts timedelta64 among the signed integers, but it is not a number here.
 _NUMBERS = (int, np.signedinteger, np.unsignedinteger, np.floating, np.bool_)
+_NAMES = {"f": "float64, float32", "i": "integers", "b": "bool", "M": "datetimes", "m": "timedeltas"}
 
 
 class Codec:
@@ -49,14 +50,7 @@ class Codec:
             raise TypeError(f"dtype must name a dtype; got {dtype!r}") from None
         kind = self.dtype.kind
         if kind not in kinds or kind not in "fiubMm" or self.dtype.itemsize > 8 or self.dtype == np.float16:
-            names = {
-                "f": "float64, float32",
-                "i": "integers",
-                "b": "bool",
-                "M": "datetimes",
-                "m": "timedeltas",
-            }
-            served = ", ".join(name for key, name in names.items() if key in kinds)
+            served = ", ".join(name for key, name in _NAMES.items() if key in kinds)
             hint = "; float32 holds every float16" if self.dtype == np.float16 else ""
             raise TypeError(f"dtype must be one of {served}; got {self.dtype}{hint}")
         if kind in "mM" and np.datetime_data(self.dtype)[0] in ("generic", "Y", "M"):

@@ -31,19 +31,17 @@ _MIN_PERIODS = """min_periods : int, optional
 _DTYPES = {"f": "floats", "i": "integers", "b": "bool", "M": "datetimes", "m": "timedeltas"}
 
 
+def _all(*, min_periods: int | None = None, dtype: DTypeLike = np.float64, algorithm: str = "auto") -> None:
+    """Have the parameters that all classes share."""
+
+
 def _signature(row: StreamRow) -> inspect.Signature:
     """Return the signature of a class."""
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [
+    positional = [
         p.replace(annotation={"k": int, "q": float}.get(p.name, p.annotation)) for p in row.positional
     ]
-    parameters += [
-        inspect.Parameter("min_periods", keyword, default=None, annotation=int | None),
-        inspect.Parameter("dtype", keyword, default=np.float64, annotation=DTypeLike),
-    ]
-    if row.algorithms:
-        parameters.append(inspect.Parameter("algorithm", keyword, default="auto", annotation=str))
-    return inspect.Signature(parameters)
+    keywords = list(inspect.signature(_all).parameters.values())
+    return inspect.Signature(positional + keywords[: None if row.algorithms else -1])
 
 
 def _described(row: StreamRow, name: str) -> str:

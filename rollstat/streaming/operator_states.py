@@ -215,20 +215,9 @@ class NumberWindow(ArrayState):
         the result.
         """
         while True:
-            header = self.header
-            size: int = self._push(
-                self.queue,
-                self.operator,
-                header,
-                self.cells,
-                self.stamps,
-                limit,
-                stamp,
-                element,
-                observed,
-                max(min_periods - int(header[FOLDED]), 1),
-                *self._result,
-            )
+            header, needs = self.header, max(min_periods - int(self.header[FOLDED]), 1)
+            queue = self.queue, self.operator, header, self.cells, self.stamps
+            size: int = self._push(*queue, limit, stamp, element, observed, needs, *self._result)
             if size >= 0:
                 self._shrink(size)
                 return size + int(header[FOLDED])

@@ -236,20 +236,9 @@ class OperatorWindow(Window):
 
     # Whole windows.
 
-    def is_like(self, other: Self) -> bool:
-        """Return whether another window has the same operator and parameters."""
-        mine, theirs = (
-            (
-                type(window.adapter.ready),
-                window.adapter.ready,
-                window.adapter.codec.dtype,
-                window.min_periods,
-                window.algorithm,
-                window.spec,
-            )
-            for window in (self, other)
-        )
-        return mine == theirs
+    def _likeness(self) -> Any:
+        adapter, algorithm, spec = self.adapter, self.algorithm, self.spec
+        return type(adapter.ready), adapter.ready, adapter.codec.dtype, self.min_periods, algorithm, spec
 
     def join(self, other: Self) -> None:
         """Add the state of another window, as newer rows, by one combination."""
@@ -323,22 +312,13 @@ class NamedOperatorWindow(OperatorWindow):
         As in :class:`OperatorWindow`.
     """
 
-    def __init__(
-        self,
-        statistic: str,
-        operator: Any,
-        window: Any,
-        *,
-        min_periods: Any,
-        dtype: DTypeLike,
-        algorithm: str,
-    ) -> None:
+    def __init__(self, statistic: str, operator: Any, window: Any, **options: Any) -> None:
         self.statistic = statistic
         names = REGISTRY[statistic].parameters
         self.parameters = {name: getattr(operator, name) for name in names if hasattr(operator, name)}
         # Whether the last result of the operator is the number of observations, because states are rows.
         self._last_is_count = bool(getattr(operator, "last_is_count", False))
-        super().__init__(operator, window, min_periods=min_periods, dtype=dtype, algorithm=algorithm)
+        super().__init__(operator, window, **options)
 
     @property
     def observations(self) -> int:

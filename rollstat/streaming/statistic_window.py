@@ -277,10 +277,6 @@ class StatisticWindow(Window):
         self._times = Times(self.spec.time_dtype)
         self._set_representation(self.row.represent(self))
 
-    def is_like(self, other: Self) -> bool:
-        """Return whether another window has the same parameters."""
-        return self._specification() == other._specification()
-
     def join(self, other: Self) -> None:
         """Add all rows of another window, as newer rows."""
         newer = other.codec.decode_array(*other.representation.contents())
@@ -291,7 +287,7 @@ class StatisticWindow(Window):
         self._times = self._times.copy()
         self._set_representation(self.representation.copy())
 
-    def _specification(self) -> dict[str, Any]:
+    def _likeness(self) -> dict[str, Any]:
         """Return what the window is made with, as JSON values."""
         own = {"statistic": self.statistic, "own": self.parameters, "algorithm": self.algorithm}
         return self._arguments(self.codec.dtype.str) | own
@@ -300,7 +296,7 @@ class StatisticWindow(Window):
         """Return parameters and arrays for a snapshot."""
         values, missing = self.representation.contents()
         pushed = np.array([self.representation.pushed], np.int64)
-        return self._specification(), [values, missing.astype(np.uint8), self._times.numbers, pushed]
+        return self._likeness(), [values, missing.astype(np.uint8), self._times.numbers, pushed]
 
     @classmethod
     def from_state(cls, row: Any, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
