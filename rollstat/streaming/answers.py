@@ -24,8 +24,8 @@ from rollstat.kernels.selection.quantiles import (
     quantile_point,
     whole_spread,
 )
-from rollstat.statistics.common import check_k
 from rollstat.statistics.ranks.mad import scaled_deviation
+from rollstat.statistics.selection.computation import Kth, Quantile
 from rollstat.statistics.selection.ranking import measurable
 from rollstat.streaming.representations import (
     HeapWindow,
@@ -41,28 +41,29 @@ Step = tuple[Any, tuple[Any, ...]]
 # Order statistics: two heaps or three trees.
 
 
-def _heaps_or_trees(window: Any, **rule: Any) -> Any:
-    """Make heaps, or trees if the parameters name them, which order equal values by row in any case."""
+def _heaps_or_trees(window: Any, request: Kth | Quantile) -> Any:
+    """Make heaps, or trees if the algorithm is that, which order equal values by row in any case."""
     trees = window.algorithm == "three_trees"
     if trees and not window.spec.fixed:
         raise ValueError("algorithm 'three_trees' supports only windows of a fixed number of rows")
-    cls = TreeWindow if trees else HeapWindow
-    return cls(window.spec.fixed, window.codec.stored, min_periods=window.min_periods, **rule)
+    rule: dict[str, Any] = {"k": request.k} if isinstance(request, Kth) else {"q": request.q}
+    rule |= {"min_periods": window.min_periods, "ties": window.computation.positions}
+    return (TreeWindow if trees else HeapWindow)(window.spec.fixed, window.codec.stored, **rule)
 
 
-def kth_window(window: Any, ties: bool = False) -> Any:
-    """Make heaps or trees for the k-th smallest observation; with `ties` equal values are ordered by row."""
-    k = check_k(window.parameters["k"], window.spec.fixed or None)
-    return _heaps_or_trees(window, k=k, ties=ties)
+def order_window(window: Any) -> Any:
+    """Make heaps or trees for each order statistic of the computation."""
+    first, *second = (_heaps_or_trees(window, request) for request in window.computation.requests)
+    return WindowPair(first, *second) if second else first
 
 
 def order_step(window: Any, heaps: Any, trees: Any) -> Step:
     """Return the step of heaps or trees, with the parameters of a quantile."""
-    held, state = window.representation, (window.representation.state,)
+    held, request = window.representation, window.computation.requests[0]
     step = trees() if isinstance(held, TreeWindow) else heaps()
     if isinstance(step, (steps.Quantile, steps.QuantileByTrees)):
-        return step, (window.parameters.get("q", 0.5), INTERPOLATIONS[_interpolation(window)], *state)
-    return step, state
+        return step, (request.q, INTERPOLATIONS[request.interpolation], held.state)
+    return step, (held.state,)
 
 
 def kth_answer(window: Any) -> Any:
@@ -75,33 +76,15 @@ def argkth_answer(window: Any) -> Any:
     return window.representation.position
 
 
-def quantile_window(window: Any, q: float | None = None) -> Any:
-    """Make heaps or trees for a quantile, by default that of the parameter `q`, or the median."""
-    return _heaps_or_trees(window, q=window.parameters.get("q", 0.5) if q is None else q, ties=False)
-
-
-def _interpolation(window: Any) -> str:
-    name: str = window.parameters.get("interpolation", "midpoint")
-    return name
-
-
-def _is_between(window: Any) -> bool:
-    """Whether a quantile may lie between two observations."""
-    return _interpolation(window) in ("linear", "midpoint")
-
-
-def _quantile(window: Any, heaps: Any, q: float) -> Any:
+def _quantile(window: Any, heaps: Any, request: Quantile) -> Any:
     below, above = heaps.pair()
-    code, count = INTERPOLATIONS[_interpolation(window)], heaps.count
+    q, code, count = request.q, INTERPOLATIONS[request.interpolation], heaps.count
     if window.codec.kind == "f":
         return quantile_point(below, above, count, q, code)
     lower, upper, observations = np.array([below]), np.array([above]), np.array([count])
-    if window.codec.kind in "iub" and _is_between(window):
-        words, signed, result = (
-            (x.view(np.uint64) for x in (lower, upper)),
-            lower.dtype.kind == "i",
-            np.zeros(1),
-        )
+    if window.codec.kind in "iub" and request.kind() == "interpolated":
+        result, signed = np.zeros(1), lower.dtype.kind == "i"
+        words = lower.view(np.uint64), upper.view(np.uint64)
         interpolate_large(*words, signed, observations, q, code, result)
     else:
         result = np.zeros(1, window.codec.stored)
@@ -111,32 +94,26 @@ def _quantile(window: Any, heaps: Any, q: float) -> Any:
 
 def quantile_answer(window: Any) -> Any:
     """Return the quantile, or the median."""
-    return _quantile(window, window.representation, window.parameters.get("q", 0.5))
-
-
-def iqr_window(window: Any) -> Any:
-    """Make heaps for each of two quantiles."""
-    return WindowPair(*(quantile_window(window, window.parameters[name]) for name in ("q_low", "q_high")))
+    return _quantile(window, window.representation, window.computation.requests[0])
 
 
 def iqr_step(window: Any) -> Step:
     """Return the step that pushes into both windows."""
-    p, (low, high) = window.parameters, window.representation.pair
-    code = INTERPOLATIONS[p["interpolation"]]
-    return steps.QuantileDistance(), (p["q_low"], p["q_high"], code, low.state, high.state)
+    (low, high), states = window.computation.requests, (held.state for held in window.representation.pair)
+    return steps.QuantileDistance(), (low.q, high.q, INTERPOLATIONS[low.interpolation], *states)
 
 
 def iqr_answer(window: Any) -> Any:
     """Return the distance between two quantiles."""
-    p, codec, (low, high) = window.parameters, window.codec, window.representation.pair
-    between = _is_between(window)
+    pair, (low, high), codec = window.representation.pair, window.computation.requests, window.codec
+    between = low.kind() == "interpolated"
     if between and codec.kind in "iu" and codec.dtype.itemsize == 8:
         # The difference of two points that need not fit in float64.
-        result, count = np.zeros(1), np.array([low.count])
-        columns = [np.array(pair).reshape(2, 1) for pair in zip(low.pair(), high.pair())]
-        whole_spread(*columns, count, p["q_low"], p["q_high"], p["interpolation"] == "midpoint", result)
+        result, count = np.zeros(1), np.array([pair[0].count])
+        columns = [np.array(values).reshape(2, 1) for values in zip(pair[0].pair(), pair[1].pair())]
+        whole_spread(*columns, count, low.q, high.q, low.interpolation == "midpoint", result)
         return result[0]
-    first, last = _quantile(window, low, p["q_low"]), _quantile(window, high, p["q_high"])
+    first, last = _quantile(window, pair[0], low), _quantile(window, pair[1], high)
     return _distance(window, first, last, whole=not between)
 
 

@@ -12,12 +12,12 @@ from numpy.typing import DTypeLike, NDArray
 from rollstat.compile.bound_calls import bind
 from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.greedy import LEFT, MASK, RIGHT
-from rollstat.kernels.aggregate.operator_calls import take
+from rollstat.kernels.aggregate.operator_calls import lower, take
 from rollstat.kernels.rings import SMALLEST, suitable_size
 from rollstat.options import whole_number
 from rollstat.streaming.base import State, Window
 from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
-from rollstat.streaming.operator_states import NEVER, ArrayState
+from rollstat.streaming.operator_states import NEVER, ArrayState, lifted
 from rollstat.streaming.window_spec import Times, WindowSpec
 
 
@@ -124,9 +124,8 @@ class ObjectTree(_Tree):
 
     def push(self, element: Any, observed: bool = True) -> None:
         """Add a row."""
-        lift = getattr(self.operator, "lift", None)
         kept = observed and self.rows >= self.bounds[0]
-        state = lift(element) if kept and lift is not None else element
+        state = lifted(self.operator, element) if kept else element
         while (cell := greedy.append_row(*self._state[:3], observed)) == greedy.FULL:
             self._grow()
         if cell >= 0:
@@ -134,9 +133,8 @@ class ObjectTree(_Tree):
 
     def value(self) -> Any:
         """Return the result of the window, which must have observations."""
-        header, lower = self._state.header, getattr(self.operator, "lower", None)
-        state = self._state.cells[header[LEFT] & header[MASK]]
-        return state if lower is None else lower(state)
+        header = self._state.header
+        return lower(self.operator, self._state.cells[header[LEFT] & header[MASK]])
 
     def move(self, left: int, right: int, min_periods: int = NEVER) -> int:
         """Move to the window of rows [left, right), no bound decreasing; return its observations.
@@ -196,7 +194,7 @@ class GreedyWindow(Window):
         adapter = self.adapter
         self.states = ObjectTree(adapter) if adapter.objects else NumberTree(adapter)
         # Times of the rows from the start of the last window on, and that window.
-        self._times = Times(self.spec.time_dtype)
+        self._times = Times(np.empty(0, self.spec.time_dtype))
         self._newest_time: Any = None
         self._last: tuple[Any, Any] | None = None
 
@@ -263,7 +261,7 @@ class GreedyWindow(Window):
         return self.states.rows
 
     def _separate(self) -> None:
-        self.states, self._times = self.states.copy(), self._times.copy()
+        self.states, self._times = self.states.copy(), Times(self._times.numbers)
 
     def state(self) -> State:
         """Return parameters and arrays for a snapshot."""
@@ -282,7 +280,7 @@ class GreedyWindow(Window):
         window = cls(operator_by_name(*parameters["operator"]), **options)
         spec, (*trees, times) = window.spec, arrays
         window.states.adopt(trees)
-        window._times.load(spec.restored_times(times, max(window.arrived - window.bounds[0], 0)))
+        window._times = Times(spec.restored_times(times, max(window.arrived - window.bounds[0], 0)))
         newest, last = spec.restored_time(parameters["newest"]), parameters["last"]
         has_newest = spec.timed and window.arrived > 0
         if (newest is not None) != has_newest or (has_newest and (times > newest).any()):

@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from rollstat.compile.bound_calls import bind, kind
 from rollstat.kernels.aggregate import window, window_extend
+from rollstat.kernels.aggregate.operator_calls import lower
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, resize
 from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, SPAN
 from rollstat.kernels.rings import SMALLEST, resized_ring, suitable_size
@@ -339,6 +340,11 @@ class NumberWindow(ArrayState):
         self.header[SPAN] = own[SPAN]
 
 
+def lifted(operator: Any, element: Any) -> Any:
+    """Return the state of a Python object."""
+    return operator.lift(element) if hasattr(operator, "lift") else element
+
+
 class ObjectWindow:
     """A two-buffer window of states of Python objects, with methods of :class:`NumberWindow`.
 
@@ -350,10 +356,8 @@ class ObjectWindow:
     def __init__(self, adapter: OperatorAdapter, spec: WindowSpec, algorithm: str) -> None:
         self.header = [0] * MORE
         self.header[SPAN] = spec.fixed or _MANY_ROWS
-        self.operator = operator = adapter.operator
-        self._lift = getattr(operator, "lift", None)
-        self._lower = getattr(operator, "lower", None)
-        self._combine_into = getattr(operator, "combine_into", None)
+        self.operator = adapter.operator
+        self._combine_into = getattr(self.operator, "combine_into", None)
         self._stamps: deque[Any] = deque()
         self._older: list[Any] = []
         self._newer: list[Any] = []
@@ -382,9 +386,6 @@ class ObjectWindow:
             suffixes.append(self.operator.combine(state, suffixes[-1]))
         return suffixes
 
-    def _lowered(self, state: Any) -> Any:
-        return state if self._lower is None else self._lower(state)
-
     def push(self, limit: Any, stamp: Any, element: Any, observed: bool = True, min_periods: int = 1) -> int:
         """Drop the states stamped at or before `limit`, add an element if `observed`; return the size.
 
@@ -399,10 +400,10 @@ class ObjectWindow:
         for _ in range(number):
             self._stamps.popleft()
         if observed:
-            self._append(element if self._lift is None else self._lift(element))
+            self._append(lifted(self.operator, element))
             self._stamps.append(stamp)
         if self.size >= min_periods:
-            self._result = self._lowered(self._state())
+            self._result = lower(self.operator, self._state())
         return self.size
 
     def _append(self, state: Any) -> None:
@@ -439,7 +440,7 @@ class ObjectWindow:
 
     def value(self) -> Any:
         """Return the result of the window, which must have observations."""
-        return self._lowered(self._state())
+        return lower(self.operator, self._state())
 
     def result(self) -> Any:
         """Return the result that the last push or pop computed."""

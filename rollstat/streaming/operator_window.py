@@ -74,7 +74,7 @@ class OperatorWindow(Window):
         self._first_time: Any = None
         self._newest_time: Any = None
         # Times of the missing rows of a window by time, which have no states.
-        self._absent = Times(self.spec.time_dtype)
+        self._absent = Times(np.empty(0, self.spec.time_dtype))
         cls: Any = ObjectWindow if self.adapter.objects else NumberWindow
         self._set_states(cls(self.adapter, self.spec, self.algorithm))
 
@@ -249,7 +249,7 @@ class OperatorWindow(Window):
         self.states.header[NEXT] += rows
 
     def _separate(self) -> None:
-        self._absent = self._absent.copy()
+        self._absent = Times(self._absent.numbers)
         self._set_states(self.states.copy())
 
     def state(self) -> State:
@@ -291,7 +291,7 @@ class OperatorWindow(Window):
         header = window.states.header
         if window.states.size + len(absent) > header[NEXT] - header[FIRST]:
             raise ValueError("it has more rows than have arrived")
-        window._absent.load(absent)
+        window._absent = Times(absent)
         window._newest_time, window._first_time = newest, first
         return window
 

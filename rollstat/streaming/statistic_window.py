@@ -68,21 +68,20 @@ class StatisticWindow(Window):
         self.given_min_periods = min_periods
         self.min_periods = self.spec.check_min_periods(min_periods)
         self.parameters = parameters
-        outputs = self._computation().outputs
-        self.needs = max(self.min_periods, *(output.required for output in outputs))
-        self.outputs = [output.kind for output in outputs]
+        self.computation = self._make_computation()
+        self.needs = max(self.min_periods, *(output.required for output in self.computation.outputs))
+        self.outputs = [output.kind for output in self.computation.outputs]
         self._decoders = [self.codec.decoder(kind) for kind in self.outputs]
-        self._times = Times(self.spec.time_dtype)
+        self._times = Times(np.empty(0, self.spec.time_dtype))
         self._set_representation(row.represent(self))
 
-    def _computation(self) -> Computation:
-        """Return the computation of the function over arrays, for windows of all rows."""
-        everything: Any = {self.window_name: Expanding()}
+    def _make_computation(self) -> Computation:
+        """Return the computation of the function over arrays; windows without a fixed length are all rows."""
+        window: Any = self.spec.fixed or Expanding()
         resolve = REGISTRY[self.statistic].resolve
-        call = resolve(np.empty(0, self.codec.dtype), **self.parameters, **everything)
-        windows = call.options.windows(Expanding(), np.zeros(2, np.int64))
-        computation: Computation = call.make(self.codec.dtype, windows)
-        return computation
+        call = resolve(np.empty(0, self.codec.dtype), **self.parameters, **{self.window_name: window})
+        made: Computation = call.make(self.codec.dtype, call.options.windows(window, np.zeros(2, np.int64)))
+        return made
 
     def _set_representation(self, representation: Any) -> None:
         self.representation = representation
@@ -197,20 +196,19 @@ class StatisticWindow(Window):
         return results
 
     def _extend_by_function(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
-        rows, pushed = self.rows, self.representation.pushed
-        joined = array
+        pushed = self.representation.pushed
         if times is not None:
             times = np.concatenate([self._times.numbers, times])
         if self._is_separable(array):
             # The array is not copied behind the rows of the window. The windows of its first rows reach into
             # those, so these results are computed again.
-            results = self._call_function([array])
+            joined, results = array, self._call_function([array])
             self._shift_positions(results, pushed)
-            self._write_first(array[: self.spec.fixed - 1], results)
+            _, first = self._results_after_rows(array[: self.spec.fixed - 1], None)
+            for result, part in zip(results, first):
+                result[: len(part)] = part
         else:
-            joined = self._with_rows(array) if rows else array
-            results = [result[rows:] for result in self._call_function([joined], times)]
-            self._shift_positions(results, pushed - rows)
+            joined, results = self._results_after_rows(array, times)
         self._load(joined, times, pushed + len(array))
         return results
 
@@ -224,13 +222,13 @@ class StatisticWindow(Window):
         missing = isinstance(array, np.ma.MaskedArray) or self.observations < self.rows
         return self.codec.kind not in "iub" or not missing
 
-    def _write_first(self, array: Any, results: list[Any]) -> None:
-        """Write the results of the rows of `array` whose windows reach into the present window."""
+    def _results_after_rows(self, array: Any, times: NDArray[Any] | None) -> tuple[Any, list[Any]]:
+        """Return the rows of the window followed by `array`, and the results of the function for `array`."""
         rows = self.rows
-        first = [result[rows:] for result in self._call_function([self._with_rows(array)])]
-        self._shift_positions(first, self.representation.pushed - rows)
-        for result, part in zip(results, first):
-            result[: len(array)] = part
+        joined = self._with_rows(array) if rows else array
+        results = [result[rows:] for result in self._call_function([joined], times)]
+        self._shift_positions(results, self.representation.pushed - rows)
+        return joined, results
 
     def _with_rows(self, array: Any) -> Any:
         """Return the rows of the window followed by those of `array`."""
@@ -253,7 +251,7 @@ class StatisticWindow(Window):
         if self.spec.fixed:
             first = max(0, len(array) - self.spec.fixed)
         elif times is not None and len(array):
-            self._times.load(times)
+            self._times = Times(times)
             first = self._times.up_to(self.spec.limit(times[-1].item()))
             self._times.drop(first)
         last = array[first:]
@@ -274,7 +272,7 @@ class StatisticWindow(Window):
         if self.spec.fixed:
             self.representation.load(np.empty(0, self.codec.stored), np.empty(0, np.bool_), 0)
             return
-        self._times = Times(self.spec.time_dtype)
+        self._times = Times(np.empty(0, self.spec.time_dtype))
         self._set_representation(self.row.represent(self))
 
     def join(self, other: Self) -> None:
@@ -284,7 +282,7 @@ class StatisticWindow(Window):
         self._load(self._with_rows(newer), None, pushed)
 
     def _separate(self) -> None:
-        self._times = self._times.copy()
+        self._times = Times(self._times.numbers)
         self._set_representation(self.representation.copy())
 
     def _likeness(self) -> dict[str, Any]:
@@ -320,7 +318,7 @@ class StatisticWindow(Window):
         # A window of a number of rows, or of all, has all rows that fit.
         if rows < most and (window.spec.fixed or window.spec.kind == "expanding"):
             raise ValueError("it has fewer rows than its window")
-        window._times.load(window.spec.restored_times(times, rows))
+        window._times = Times(window.spec.restored_times(times, rows))
         marks = missing.astype(np.bool_)
         window.codec.check_stored(values, marks)
         if values.dtype.kind == "f":

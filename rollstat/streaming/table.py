@@ -167,31 +167,30 @@ _STATISTICS = [
     # Order statistics, in heaps.
     StatisticRow(
         *("RollingKth", "kth", "2, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 3.0, 2.0, 3.0]"),
-        *(answers.kth_window, answers.kth_answer, _step(steps.KthByHeaps, steps.KthByTrees)),
+        *(answers.order_window, answers.kth_answer, _step(steps.KthByHeaps, steps.KthByTrees)),
         described={"k": ("int", _SMALLEST)},
         algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingArgkth", "argkth", "1, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[-1, -1, 1, 1, 3]"),
-        *(partial(answers.kth_window, ties=True), answers.argkth_answer),
-        _step(steps.ArgkthByHeaps, steps.ArgkthByTrees),
+        *(answers.order_window, answers.argkth_answer, _step(steps.ArgkthByHeaps, steps.ArgkthByTrees)),
         described={"k": ("int", f"{_SMALLEST}\n    {_OLDER}")},
         algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingMedian", "median", "3, min_periods=1", "4.0, 1.0, 3.0, 2.0", "[4.0, 2.5, 3.0, 2.0]"),
-        *(answers.quantile_window, answers.quantile_answer, _step(steps.Median, steps.QuantileByTrees)),
+        *(answers.order_window, answers.quantile_answer, _step(steps.Median, steps.QuantileByTrees)),
         algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingQuantile", "quantile", "3, 0.25", "4.0, 1.0, 3.0, 2.0", "[nan, nan, 2.0, 1.5]"),
-        *(answers.quantile_window, answers.quantile_answer, _step(steps.Quantile, steps.QuantileByTrees)),
+        *(answers.order_window, answers.quantile_answer, _step(steps.Quantile, steps.QuantileByTrees)),
         described={"q": ("float", "Between 0 and 1.")},
         algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingIqr", "iqr", "4", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, nan, 1.5, 1.75]"),
-        *(answers.iqr_window, answers.iqr_answer, answers.iqr_step),
+        *(answers.order_window, answers.iqr_answer, answers.iqr_step),
         cost=_LOG,
     ),
     # Extrema, in a monotonic deque or a wedge.

@@ -7,14 +7,13 @@
                        oldest    newest
 """
 
-import copy
 import math
 import numbers
 import sys
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,14 +229,12 @@ class Times:
 
     Parameters
     ----------
-    dtype : dtype
-        Of the times in stored form.
+    times : ndarray
+        The first ones, in stored form.
     """
 
-    def __init__(self, dtype: Any) -> None:
-        self._dtype = np.dtype(dtype)
-        self._held = array(self._dtype.char)
-        self._dropped = 0
+    def __init__(self, times: NDArray[Any]) -> None:
+        self._held, self._dropped = array(times.dtype.char, times.tobytes()), 0
 
     def __len__(self) -> int:
         return len(self._held) - self._dropped
@@ -245,13 +242,7 @@ class Times:
     @property
     def numbers(self) -> NDArray[Any]:
         """A copy of all times."""
-        return np.array(self._held[self._dropped :], self._dtype)
-
-    def copy(self) -> Self:
-        """Return an equal queue with its own memory."""
-        other = copy.copy(self)
-        other._held = self._held[:]
-        return other
+        return np.array(self._held[self._dropped :], self._held.typecode)
 
     @property
     def newest(self) -> Any:
@@ -276,7 +267,3 @@ class Times:
     def up_to(self, limit: Any) -> int:
         """Return how many times are at most `limit`; none if it is NaN."""
         return 0 if limit != limit else bisect_right(self._held, limit, self._dropped) - self._dropped
-
-    def load(self, times: NDArray[Any]) -> None:
-        """Replace all times."""
-        self._held, self._dropped = array(self._dtype.char, times.tobytes()), 0
