@@ -70,9 +70,9 @@ class _Tree(ArrayState):
         for i in range(len(missing)):
             self.push(take(values, i), not missing[i])
 
-    def adopt(self, state: list[NDArray[Any]]) -> None:
-        """Take over the arrays of a snapshot; raise ValueError if they are inconsistent."""
-        self._adopt(state, lambda state: greedy.check_online(greedy.Online(*state)))
+    def _is_consistent(self, state: list[NDArray[Any]], newest: Any) -> bool:
+        """Return whether arrays of the right dtypes are a state."""
+        return bool(greedy.check_online(greedy.Online(*state)))
 
     def _grow(self) -> None:
         self._state = greedy.resize_online(self._state, 2 * len(self._state.cells))

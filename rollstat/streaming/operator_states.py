@@ -117,7 +117,10 @@ class ArrayState:
             self._result = self._written.out, self._written.failed
 
     def __reduce__(self) -> Any:
-        return _with_state, (type(self), self._arguments, self.state)
+        return type(self), self._arguments, self.state
+
+    def __setstate__(self, state: list[NDArray[Any]]) -> None:
+        self.state = state
 
     def copy(self) -> Self:
         """Return an equal one with its own memory."""
@@ -131,23 +134,21 @@ class ArrayState:
         """Return the result that the last push computed."""
         return self._written.read(self.operator)
 
-    def _adopt(self, state: list[NDArray[Any]], consistent: Any) -> None:
-        """Take over the arrays of a snapshot; raise ValueError if they do not fit or are not `consistent`."""
+    def _is_consistent(self, state: list[NDArray[Any]], newest: Any) -> bool:
+        """Return whether arrays of the right dtypes are a state; `newest` is the last time or None."""
+        raise NotImplementedError  # every class of states has its own
+
+    def adopt(self, state: list[NDArray[Any]], newest: Any = None) -> None:
+        """Take over the arrays of a snapshot; raise ValueError if they do not fit or are inconsistent."""
         own = self.state
         alike = all(
             ours.dtype == theirs.dtype and ours.shape[1:] == theirs.shape[1:] and ours.ndim == theirs.ndim
             for ours, theirs in zip(own, state, strict=True)
         )
-        if not (alike and consistent(state)):
+        if not (alike and self._is_consistent(state, newest)):
             raise ValueError("its arrays do not fit together")
         # A dtype that is equal may be laid out without the mark of alignment.
         self.state = [theirs.astype(ours.dtype) for ours, theirs in zip(own, state)]
-
-
-def _with_state(cls: type[ArrayState], arguments: tuple[Any, ...], state: list[NDArray[Any]]) -> Any:
-    made = cls(*arguments)
-    made.state = state
-    return made
 
 
 class NumberWindow(ArrayState):
@@ -323,21 +324,13 @@ class NumberWindow(ArrayState):
         arguments = self.queue, self.operator, *self.state, rows
         bind(window.load_rows, *arguments)(*arguments)
 
-    def adopt(self, state: list[NDArray[Any]], newest: Any) -> None:
-        """Take over the arrays of a snapshot; raise ValueError if they are inconsistent.
-
-        `newest` is the time of the newest row or None.
-        """
-        spec, (own, _, ring) = self.spec, self.state
-
-        def consistent(state: list[NDArray[Any]]) -> bool:
-            header, cells, stamps = state
-            fits = header.shape == own.shape and (not spec.fixed or len(stamps) == len(ring))
-            fits = fits and (spec.kind == "expanding" or header[FOLDED] == 0)
-            return fits and window.check(self.queue, header, cells, stamps, spec.fixed, newest)
-
-        self._adopt(state, consistent)
-        self.header[SPAN] = own[SPAN]
+    def _is_consistent(self, state: list[NDArray[Any]], newest: Any) -> bool:
+        """Return whether arrays of the right dtypes are a state; `newest` is the last time or None."""
+        spec, (own, _, ring), (header, cells, stamps) = self.spec, self.state, state
+        fits = header.shape == own.shape and header[SPAN] == own[SPAN]
+        fits = fits and (not spec.fixed or len(stamps) == len(ring))
+        fits = fits and (spec.kind == "expanding" or header[FOLDED] == 0)
+        return fits and window.check(self.queue, header, cells, stamps, spec.fixed, newest)
 
 
 def lifted(operator: Any, element: Any) -> Any:
