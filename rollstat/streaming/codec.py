@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from rollstat.operators.layout import computing_dtype
+
 _WHOLE = (int, np.integer)
 # NumPy counts timedelta64 among the signed integers, but it is not a number here.
 _NUMBERS = (int, np.signedinteger, np.unsignedinteger, np.floating, np.bool_)
@@ -56,24 +58,16 @@ class Codec:
         if kind in "mM" and np.datetime_data(self.dtype)[0] in ("generic", "Y", "M"):
             raise TypeError(f"dtype must have a unit of a fixed length; got {self.dtype}")
         self.kind = kind
-        self.stored: Any = np.dtype(np.float64)
-        if kind != "f":
-            self.stored = np.dtype(np.uint64 if self.dtype == np.uint64 else np.int64)
-        if kind in "iu":
-            limits = np.iinfo(self.dtype)
-            self._lowest, self._highest = int(limits.min), int(limits.max)
-        elif kind == "b":
-            self._lowest, self._highest = 0, 1
+        self.stored: Any = np.dtype(np.int64) if kind in "mM" else computing_dtype(self.dtype)
+        limits = np.iinfo(self.dtype if kind in "iu" else np.int64)
+        self._lowest, self._highest = (0, 1) if kind == "b" else (int(limits.min), int(limits.max))
 
     def check_stored(self, values: NDArray[Any], missing: NDArray[np.bool_]) -> None:
         """Raise ValueError if numbers do not stand for elements."""
-        if self.kind == "f":
-            with np.errstate(over="ignore", invalid="ignore"):
-                fits = values.astype(self.dtype) == values
-        elif self.kind in "mM":
+        with np.errstate(over="ignore", invalid="ignore"):
+            fits = values.astype(self.dtype).astype(self.stored) == values
+        if self.kind in "mM":
             fits = values != np.iinfo(np.int64).min  # NaT
-        else:
-            fits = (values >= self._lowest) & (values <= self._highest)
         if not (fits | missing).all():
             raise ValueError(f"its values must be of {self.dtype}")
 
@@ -176,15 +170,12 @@ class Codec:
         if self.kind == "f":
             values = self.encode_floats(array)
             return values, np.isnan(values)
-        values = np.ma.getdata(array)
-        missing = np.isnat(values) if self.kind in "mM" else np.zeros(len(values), np.bool_)
+        values, missing = np.ma.getdata(array), np.ma.getmaskarray(array).copy()
         if self.kind in "mM":
+            missing |= np.isnat(values)
             values = values.view(np.int64)
-        masked = isinstance(array, np.ma.MaskedArray)
-        if masked or values.dtype != self.stored or not values.flags.carray:
+        if values.dtype != self.stored or not values.flags.carray:
             values = values.astype(self.stored)
-        if masked:
-            missing |= np.ma.getmaskarray(array)
         return values, missing
 
     def decode_array(self, values: NDArray[Any], missing: NDArray[np.bool_]) -> Any:
