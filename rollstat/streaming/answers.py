@@ -57,23 +57,31 @@ def order_window(window: Any) -> Any:
     return WindowPair(first, *second) if second else first
 
 
-def order_step(window: Any, heaps: Any, trees: Any) -> Step:
-    """Return the step of heaps or trees, with the parameters of a quantile."""
-    held, request = window.representation, window.computation.requests[0]
-    step = trees() if isinstance(held, TreeWindow) else heaps()
-    if isinstance(step, (steps.Quantile, steps.QuantileByTrees)):
-        return step, (request.q, INTERPOLATIONS[request.interpolation], held.state)
-    return step, (held.state,)
+def order_step(window: Any) -> Step:
+    """Return the step that pushes into heaps or trees, with the parameters of quantiles."""
+    held, (request, *second) = window.representation, window.computation.requests
+    if second:
+        parameters = request.q, second[0].q, INTERPOLATIONS[request.interpolation]
+        return steps.QuantileDistance(), (*parameters, *(each.state for each in held.pair))
+    trees = isinstance(held, TreeWindow)
+    if isinstance(request, Kth) and window.computation.positions:
+        return (steps.ArgkthByTrees() if trees else steps.ArgkthByHeaps()), (held.state,)
+    if isinstance(request, Kth):
+        return (steps.KthByTrees() if trees else steps.KthByHeaps()), (held.state,)
+    if window.statistic == "median" and not trees:
+        return steps.Median(), (held.state,)
+    parameters = request.q, INTERPOLATIONS[request.interpolation], held.state
+    return (steps.QuantileByTrees() if trees else steps.Quantile()), parameters
 
 
-def kth_answer(window: Any) -> Any:
-    """Return the k-th smallest observation."""
-    return window.representation.pair()[0]
-
-
-def argkth_answer(window: Any) -> Any:
-    """Return the row of the k-th smallest observation."""
-    return window.representation.position
+def order_answer(window: Any) -> Any:
+    """Return the order statistic, its row, or the distance between two."""
+    held, (request, *second) = window.representation, window.computation.requests
+    if second:
+        return _spread(window, request, *second)
+    if isinstance(request, Quantile):
+        return _quantile(window, held, request)
+    return held.position if window.computation.positions else held.pair()[0]
 
 
 def _quantile(window: Any, heaps: Any, request: Quantile) -> Any:
@@ -92,20 +100,9 @@ def _quantile(window: Any, heaps: Any, request: Quantile) -> Any:
     return result[0]
 
 
-def quantile_answer(window: Any) -> Any:
-    """Return the quantile, or the median."""
-    return _quantile(window, window.representation, window.computation.requests[0])
-
-
-def iqr_step(window: Any) -> Step:
-    """Return the step that pushes into both windows."""
-    (low, high), states = window.computation.requests, (held.state for held in window.representation.pair)
-    return steps.QuantileDistance(), (low.q, high.q, INTERPOLATIONS[low.interpolation], *states)
-
-
-def iqr_answer(window: Any) -> Any:
+def _spread(window: Any, low: Quantile, high: Quantile) -> Any:
     """Return the distance between two quantiles."""
-    pair, (low, high), codec = window.representation.pair, window.computation.requests, window.codec
+    pair, codec = window.representation.pair, window.codec
     between = low.kind() == "interpolated"
     if between and codec.kind in "iu" and codec.dtype.itemsize == 8:
         # The difference of two points that need not fit in float64.
@@ -133,61 +130,48 @@ def _distance(window: Any, low: Any, high: Any, whole: bool = True) -> Any:
 # Extrema: a wedge, or a monotonic deque.
 
 
-def wedge_window(window: Any, ties: str = "any") -> Any:
-    """Make a wedge."""
-    return WedgeWindow(window.spec.fixed, window.codec.stored, ties)
+_STEPS = {
+    "min": steps.Minimum,
+    "max": steps.Maximum,
+    "ptp": steps.Range,
+    "argmin": steps.Argmin,
+    "argmax": steps.Argmax,
+}
 
 
-def extremum_window(window: Any, sign: int) -> Any:
-    """Make what keeps one extremum: a deque, or a wedge."""
-    if window.spec.fixed and window.codec.stored == np.float64:
-        return MonotonicWindow(window.spec.fixed, sign, window.min_periods)
-    return wedge_window(window)
+def extrema_window(window: Any) -> Any:
+    """Make what keeps the extrema of the computation: a deque for one, or a wedge."""
+    name, *second = window.computation.names
+    fixed, stored = window.spec.fixed, window.codec.stored
+    if name in ("min", "max") and not second and fixed and stored == np.float64:
+        return MonotonicWindow(fixed, 1 if name == "min" else -1, window.min_periods)
+    if not name.startswith("arg"):
+        return WedgeWindow(fixed, stored, "any")
+    # A wedge that prefers the last of equal minima prefers the first of equal maxima.
+    last = window.computation.last != (name == "argmax")
+    return WedgeWindow(fixed, stored, "minimum_last" if last else "minimum_first")
 
 
-def extremum_step(window: Any, step: Any) -> Step:
-    """Return the step of a deque."""
-    return step(), (window.representation.state,)
+def extrema_step(window: Any) -> Step | None:
+    """Return the step that pushes and finds one extremum, or the distance of both."""
+    held, (name, *second) = window.representation, window.computation.names
+    if second:
+        return None
+    wedge = isinstance(held, WedgeWindow)
+    return _STEPS[name](), (window.needs, *held.arrays) if wedge else (held.state,)
 
 
-def extremum_answer(window: Any, sign: int) -> Any:
-    """Return the minimum, or the maximum if `sign` is -1."""
-    held = window.representation
+def extrema_answer(window: Any) -> Any:
+    """Return extrema, their rows, or the distance from minimum to maximum."""
+    held, (name, *second) = window.representation, window.computation.names
     if isinstance(held, MonotonicWindow):
         return held.extreme()
-    return held.extrema()[0 if sign > 0 else 1]
-
-
-def wedge_step(window: Any, step: Any) -> Step:
-    """Return a step of the wedge with its arguments."""
-    return step(), (window.needs, *window.representation.arrays)
-
-
-def minmax_answer(window: Any) -> Any:
-    """Return minimum and maximum."""
-    return window.representation.extrema()
-
-
-def ptp_answer(window: Any) -> Any:
-    """Return the distance from minimum to maximum."""
-    return _distance(window, *window.representation.extrema())
-
-
-def position_window(window: Any, side: int) -> Any:
-    """Make a wedge for the row of the minimum (side 0) or the maximum (side 1)."""
-    # A wedge that prefers the last of equal minima prefers the first of equal maxima.
-    first = (window.parameters["ties"] == "first") == (side == 0)
-    return wedge_window(window, "minimum_first" if first else "minimum_last")
-
-
-def position_answer(window: Any, side: int) -> Any:
-    """Return the row of the minimum (side 0) or the maximum (side 1)."""
-    return window.representation.positions()[side]
-
-
-def positions_answer(window: Any) -> Any:
-    """Return the rows of minimum and maximum."""
-    return window.representation.positions()
+    low, high = held.positions() if name.startswith("arg") else held.extrema()
+    if second:
+        return low, high
+    if name == "ptp":
+        return _distance(window, low, high)
+    return high if name.endswith("max") else low
 
 
 # Statistics of all observations in order: a sorted array.

@@ -138,9 +138,7 @@ class OperatorAdapter:
     def encode_columns(self, arrays: Any, row: int) -> tuple[Any, NDArray[np.bool_]]:
         """Return the operator's arguments for many rows, from number `row` on, and missing marks."""
         pairs = [self.codec.encode_array(array) for array in arrays]
-        missing: NDArray[np.bool_] = pairs[0][1]
-        for _, marks in pairs[1:]:
-            missing |= marks
+        missing = np.logical_or.reduce([marks for _, marks in pairs])
         columns = [column for column, _ in pairs]
         if self.with_row:
             rows = np.arange(row, row + len(missing))

@@ -85,10 +85,11 @@ class StatisticWindow(Window):
 
     def _set_representation(self, representation: Any) -> None:
         self.representation = representation
+        compiled = self.row.step is not None and self.spec.fixed and self.codec.dtype == np.float64
+        self._step: tuple[Any, tuple[Any, ...]] | None = self.row.step(self) if compiled else None
         self.fast_step: BoundStep | None = None
-        self._step: tuple[Any, tuple[Any, ...]] | None = None  # with its arguments
-        if self.row.step is not None and self.spec.fixed and self.codec.dtype == np.float64:
-            step, arguments = self._step = self.row.step(self)
+        if self._step is not None:
+            step, arguments = self._step
             self.fast_step = bind_push(step.push, *arguments)
 
     @property

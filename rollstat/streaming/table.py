@@ -16,7 +16,6 @@ import numpy as np
 
 import rollstat.operators as operators
 import rollstat.streaming.answers as answers
-from rollstat.kernels import steps
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.operators.moments import LinearFitByRow
@@ -110,7 +109,7 @@ class StatisticRow(StreamRow):
     Attributes
     ----------
     represent, answer, step : callable
-        See :mod:`rollstat.streaming.answers`; `step` is None if no push is compiled as a whole.
+        See :mod:`rollstat.streaming.answers`; without a step no push is compiled as a whole.
     """
 
     represent: Callable[[Any], Any]
@@ -138,172 +137,124 @@ class OperatorRow(StreamRow):
     algorithms: Mapping[str, str] = field(default_factory=lambda: _OPERATOR_ALGORITHMS, kw_only=True)
 
 
-_LOG = "O(log m) comparisons in the worst case"
-_SORTING = "O(log m) comparisons and O(m) moves of adjacent numbers"
-_WEDGE = "O(1) comparisons amortised, O(m) in the worst case"
-_SMALLEST = "1 is the smallest, 2 the second smallest, -1 the largest."
-_OLDER = "Of equal values the older row counts as the smaller."
-
 _THREE = "3, min_periods=1"
 _TRIMMED = "4, 0.25", "4.0, 1.0, 3.0, 90.0", "[nan, nan, nan, 3.5]"
 _ROUNDED = "[round(stream.push(x), 6) for x in (4.0, 1.0, 3.0)]"
 
-_ORDER_ALGORITHMS = {
-    "two_heaps": "O(log m) in the worst single push",
-    "three_trees": "O(log k) in the worst single push, k from the nearer end of the order, for windows of a\n"
-    "fixed number of rows",
-}
-_EXTREMUM: dict[str, Any] = {"algorithms": {"wedge": "O(1) amortised, O(m) in the worst single push"}}
-_FROM_FIRST_ROW = {"relative_to": "a stream counts from its first row"}
-_POSITION: dict[str, Any] = {"rejected": _FROM_FIRST_ROW, "cost": _WEDGE}
-
-
-def _step(heaps: Any, trees: Any) -> Any:
-    """Return what makes a step of heaps or of trees."""
-    return partial(answers.order_step, heaps=heaps, trees=trees)
-
-
-_STATISTICS = [
-    # Order statistics, in heaps.
-    StatisticRow(
-        *("RollingKth", "kth", "2, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 3.0, 2.0, 3.0]"),
-        *(answers.order_window, answers.kth_answer, _step(steps.KthByHeaps, steps.KthByTrees)),
-        described={"k": ("int", _SMALLEST)},
-        algorithms=_ORDER_ALGORITHMS,
-    ),
-    StatisticRow(
-        *("RollingArgkth", "argkth", "1, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[-1, -1, 1, 1, 3]"),
-        *(answers.order_window, answers.argkth_answer, _step(steps.ArgkthByHeaps, steps.ArgkthByTrees)),
-        described={"k": ("int", f"{_SMALLEST}\n    {_OLDER}")},
-        algorithms=_ORDER_ALGORITHMS,
-    ),
-    StatisticRow(
-        *("RollingMedian", "median", "3, min_periods=1", "4.0, 1.0, 3.0, 2.0", "[4.0, 2.5, 3.0, 2.0]"),
-        *(answers.order_window, answers.quantile_answer, _step(steps.Median, steps.QuantileByTrees)),
-        algorithms=_ORDER_ALGORITHMS,
-    ),
-    StatisticRow(
-        *("RollingQuantile", "quantile", "3, 0.25", "4.0, 1.0, 3.0, 2.0", "[nan, nan, 2.0, 1.5]"),
-        *(answers.order_window, answers.quantile_answer, _step(steps.Quantile, steps.QuantileByTrees)),
-        described={"q": ("float", "Between 0 and 1.")},
-        algorithms=_ORDER_ALGORITHMS,
-    ),
-    StatisticRow(
-        *("RollingIqr", "iqr", "4", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, nan, 1.5, 1.75]"),
-        *(answers.order_window, answers.iqr_answer, answers.iqr_step),
-        cost=_LOG,
-    ),
-    # Extrema, in a monotonic deque or a wedge.
-    StatisticRow(
-        *("RollingMin", "min", "3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 1.0, 1.0, 2.0]"),
-        *(partial(answers.extremum_window, sign=1), partial(answers.extremum_answer, sign=1)),
-        partial(answers.extremum_step, step=steps.Minimum),
-        **_EXTREMUM,
-    ),
-    StatisticRow(
-        *("RollingMax", "max", "3, min_periods=1", "4.0, 1.0, 3.0, 2.0, 5.0", "[4.0, 4.0, 4.0, 3.0, 5.0]"),
-        *(partial(answers.extremum_window, sign=-1), partial(answers.extremum_answer, sign=-1)),
-        partial(answers.extremum_step, step=steps.Maximum),
-        **_EXTREMUM,
-    ),
-    StatisticRow(
-        *("RollingMinMax", "minmax", "3, min_periods=1", "4.0, 1.0", "[(4.0, 4.0), (1.0, 4.0)]"),
-        *(answers.wedge_window, answers.minmax_answer),
-        cost=_WEDGE,
-    ),
-    StatisticRow(
-        *("RollingPtp", "ptp", "3, min_periods=1", "4.0, 1.0, 3.0", "[0.0, 3.0, 3.0]"),
-        *(answers.wedge_window, answers.ptp_answer, partial(answers.wedge_step, step=steps.Range)),
-        cost=_WEDGE,
-    ),
-    StatisticRow(
-        *("RollingArgmin", "argmin", "3", "4.0, 1.0, 3.0, 1.0, 5.0", "[-1, -1, 1, 1, 3]"),
-        *(partial(answers.position_window, side=0), partial(answers.position_answer, side=0)),
-        partial(answers.wedge_step, step=steps.Argmin),
-        **_POSITION,
-    ),
-    StatisticRow(
-        *("RollingArgmax", "argmax", "3", "4.0, 1.0, 3.0, 1.0, 5.0", "[-1, -1, 0, 2, 4]"),
-        *(partial(answers.position_window, side=1), partial(answers.position_answer, side=1)),
-        partial(answers.wedge_step, step=steps.Argmax),
-        **_POSITION,
-    ),
-    StatisticRow(
-        *("RollingArgMinMax", "argminmax", "3, min_periods=1", "4.0, 1.0, 3.0", "[(0, 0), (1, 0), (1, 0)]"),
-        partial(answers.wedge_window, ties="minimum_first"),
-        answers.positions_answer,
-        notes="A result is a pair: the rows of the first of equal minima and of the last of equal maxima.",
-        **_POSITION,
-    ),
-    StatisticRow(
-        *("Hampel", "hampel", "5, min_periods=1", "1.0, 0.9, 25.0"),
-        "[(1.0, False), (0.9, False), (1.0, True)]",
-        *(answers.sorted_window_of, answers.hampel_answer),
-        notes="A result is a pair: the cleaned value, and whether the newest element is an outlier.",
-        checks={"scale": partial(check_number, "scale", least=0.0, most=np.inf)},
-        cost=_SORTING,
-    ),
+# Class, statistic, example: arguments, what is pushed, answers. In heaps or trees:
+_ORDERS: list[tuple[str, str, str, str, str]] = [
+    ("Kth", "kth", "2, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 3.0, 2.0, 3.0]"),
+    ("Argkth", "argkth", "1, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[-1, -1, 1, 1, 3]"),
+    ("Median", "median", _THREE, "4.0, 1.0, 3.0, 2.0", "[4.0, 2.5, 3.0, 2.0]"),
+    ("Quantile", "quantile", "3, 0.25", "4.0, 1.0, 3.0, 2.0", "[nan, nan, 2.0, 1.5]"),
+    ("Iqr", "iqr", "4", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, nan, 1.5, 1.75]"),
 ]
-
-# Class, example: arguments, what is pushed, answers; and what computes an answer from a sorted array.
+# In a monotonic deque or a wedge:
+_EXTREMA: list[tuple[str, str, str, str, str]] = [
+    ("Min", "min", "3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 1.0, 1.0, 2.0]"),
+    ("Max", "max", _THREE, "4.0, 1.0, 3.0, 2.0, 5.0", "[4.0, 4.0, 4.0, 3.0, 5.0]"),
+    ("MinMax", "minmax", _THREE, "4.0, 1.0", "[(4.0, 4.0), (1.0, 4.0)]"),
+    ("Ptp", "ptp", _THREE, "4.0, 1.0, 3.0", "[0.0, 3.0, 3.0]"),
+    ("Argmin", "argmin", "3", "4.0, 1.0, 3.0, 1.0, 5.0", "[-1, -1, 1, 1, 3]"),
+    ("Argmax", "argmax", "3", "4.0, 1.0, 3.0, 1.0, 5.0", "[-1, -1, 0, 2, 4]"),
+    ("ArgMinMax", "argminmax", _THREE, "4.0, 1.0, 3.0", "[(0, 0), (1, 0), (1, 0)]"),
+]
+# In a sorted array, with what computes an answer from that:
 _SORTED: list[tuple[str, str, str, str, str, Any]] = [
     ("Rank", "rank", "3", "4.0, 1.0, 3.0, 3.0, 5.0", "[nan, nan, 2.0, 2.5, 3.0]", answers.rank_answer),
     ("Nunique", "nunique", _THREE, "4.0, 1.0, 1.0, 1.0", "[1.0, 2.0, 2.0, 1.0]", answers.nunique_answer),
     ("Mode", "mode", "4, min_periods=1", "4.0, 1.0, 1.0, 4.0", "[4.0, 1.0, 1.0, 1.0]", answers.mode_answer),
     ("Mad", "mad", "3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 1.0, 1.0, 1.0]", answers.mad_answer),
+    (
+        *("Hampel", "hampel", "5, min_periods=1", "1.0, 0.9, 25.0"),
+        *("[(1.0, False), (0.9, False), (1.0, True)]", answers.hampel_answer),
+    ),
     ("Gini", "gini", "3", "4.0, 1.0, 3.0, 3.0", "[nan, nan, 2.0, 1.3333333333333333]", answers.gini_answer),
     ("TrimmedMean", "trimmed_mean", *_TRIMMED, partial(answers.trimmed_mean_answer, winsorize=False)),
     ("WinsorizedMean", "winsorized_mean", *_TRIMMED, partial(answers.trimmed_mean_answer, winsorize=True)),
 ]
 
-# Class, statistic, operator, example: arguments, what is pushed, answers.
-_OPERATORS: list[tuple[str, str, Any, str, str, str]] = [
-    ("Sum", "sum", operators.Sum, "2", "4.0, 1e300, 3.0, 2.0", "[nan, 1e+300, 1e+300, 5.0]"),
-    ("Mean", "mean", operators.Mean, "2, min_periods=1", "4.0, 1.0, 3.0", "[4.0, 2.5, 2.0]"),
-    ("Prod", "prod", operators.Product, "2, min_periods=1", "4.0, 0.0, 3.0, 2.0", "[4.0, 0.0, 0.0, 6.0]"),
-    ("Var", "var", operators.Variance, "2", "4.0, 1.0, 3.0", "[nan, 4.5, 2.0]"),
-    ("Std", "std", operators.StandardDeviation, "2, 0", "4.0, 1.0, 3.0", "[nan, 1.5, 1.0]"),
-    ("Sem", "sem", operators.StandardError, "2", _ROUNDED, "[nan, 1.5, 1.0]"),
-    ("Skew", "skew", operators.Skewness, _THREE, "1.0, 2.0, 3.0", "[nan, nan, 0.0]"),
-    ("Kurt", "kurt", operators.Kurtosis, _THREE, "1.0, 1.0, 1.0", "[nan, nan, nan]"),
-    ("Count", "count", operators.Count, _THREE, "1.0, None, 3.0", "[1, 1, 2]"),
-    ("Any", "any", operators.AnyTrue, _THREE, "0.0, 1.0, 0.0", "[False, True, True]"),
-    ("All", "all", operators.AllTrue, _THREE, "2.0, 1.0, 0.0", "[True, True, False]"),
-    ("First", "first", operators.First, _THREE, "4.0, 1.0, 3.0, 2.0", "[4.0, 4.0, 4.0, 1.0]"),
-    ("Last", "last", operators.Last, _THREE, "4.0, None, 3.0", "[4.0, 4.0, 3.0]"),
-    ("LogSumExp", "logsumexp", operators.LogSumExp, _THREE, "1000.0, -1000.0", "[1000.0, 1000.0]"),
-    ("DecayedSum", "decayed_sum", operators.DecayedSum, "2, 0.5", "4.0, 1.0, 3.0", "[nan, 3.0, 3.5]"),
-    ("DecayedMean", "decayed_mean", operators.DecayedMean, "2, 0.5", "4.0, 1.0, 4.0", "[nan, 2.0, 3.0]"),
-    ("Cov", "cov", operators.Covariance, "2", "(4.0, 1.0), (1.0, 2.0), (3.0, 4.0)", "[nan, -1.5, 2.0]"),
-    ("Corr", "corr", operators.Correlation, "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, -1.0]"),
-    ("Beta", "beta", operators.Slope, "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, -3.0]"),
-    ("WeightedMean", "weighted_mean", operators.WeightedMean, "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, 2.0]"),
-    ("LinearFit", "linear_fit", LinearFitByRow, "2", "1.0, 3.0", "[(nan, nan, nan), (2.0, 1.0, 1.0)]"),
+# States of operators:
+_OPERATORS: list[tuple[str, str, str, str, str, Any]] = [
+    ("Sum", "sum", "2", "4.0, 1e300, 3.0, 2.0", "[nan, 1e+300, 1e+300, 5.0]", operators.Sum),
+    ("Mean", "mean", "2, min_periods=1", "4.0, 1.0, 3.0", "[4.0, 2.5, 2.0]", operators.Mean),
+    ("Prod", "prod", "2, min_periods=1", "4.0, 0.0, 3.0, 2.0", "[4.0, 0.0, 0.0, 6.0]", operators.Product),
+    ("Var", "var", "2", "4.0, 1.0, 3.0", "[nan, 4.5, 2.0]", operators.Variance),
+    ("Std", "std", "2, 0", "4.0, 1.0, 3.0", "[nan, 1.5, 1.0]", operators.StandardDeviation),
+    ("Sem", "sem", "2", _ROUNDED, "[nan, 1.5, 1.0]", operators.StandardError),
+    ("Skew", "skew", _THREE, "1.0, 2.0, 3.0", "[nan, nan, 0.0]", operators.Skewness),
+    ("Kurt", "kurt", _THREE, "1.0, 1.0, 1.0", "[nan, nan, nan]", operators.Kurtosis),
+    ("Count", "count", _THREE, "1.0, None, 3.0", "[1, 1, 2]", operators.Count),
+    ("Any", "any", _THREE, "0.0, 1.0, 0.0", "[False, True, True]", operators.AnyTrue),
+    ("All", "all", _THREE, "2.0, 1.0, 0.0", "[True, True, False]", operators.AllTrue),
+    ("First", "first", _THREE, "4.0, 1.0, 3.0, 2.0", "[4.0, 4.0, 4.0, 1.0]", operators.First),
+    ("Last", "last", _THREE, "4.0, None, 3.0", "[4.0, 4.0, 3.0]", operators.Last),
+    ("LogSumExp", "logsumexp", _THREE, "1000.0, -1000.0", "[1000.0, 1000.0]", operators.LogSumExp),
+    ("DecayedSum", "decayed_sum", "2, 0.5", "4.0, 1.0, 3.0", "[nan, 3.0, 3.5]", operators.DecayedSum),
+    ("DecayedMean", "decayed_mean", "2, 0.5", "4.0, 1.0, 4.0", "[nan, 2.0, 3.0]", operators.DecayedMean),
+    ("Cov", "cov", "2", "(4.0, 1.0), (1.0, 2.0), (3.0, 4.0)", "[nan, -1.5, 2.0]", operators.Covariance),
+    ("Corr", "corr", "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, -1.0]", operators.Correlation),
+    ("Beta", "beta", "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, -3.0]", operators.Slope),
+    ("WeightedMean", "weighted_mean", "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, 2.0]", operators.WeightedMean),
+    ("LinearFit", "linear_fit", "2", "1.0, 3.0", "[(nan, nan, nan), (2.0, 1.0, 1.0)]", LinearFitByRow),
 ]
+_ORDER_ALGORITHMS = {
+    "two_heaps": "O(log m) in the worst single push",
+    "three_trees": "O(log k) in the worst single push, k from the nearer end of the order, for windows of a\n"
+    "fixed number of rows",
+}
+_TWO_HEAPS: dict[str, Any] = {"algorithms": _ORDER_ALGORITHMS}
+_EXTREMUM: dict[str, Any] = {"algorithms": {"wedge": "O(1) amortised, O(m) in the worst single push"}}
+_WEDGE: dict[str, Any] = {"cost": "O(1) comparisons amortised, O(m) in the worst case"}
+_POSITION: dict[str, Any] = _WEDGE | {"rejected": {"relative_to": "a stream counts from its first row"}}
+_SMALLEST = "1 is the smallest, 2 the second smallest, -1 the largest."
+_OLDER = "Of equal values the older row counts as the smaller."
+_ADDITIONS: dict[str, Any] = {"cost": "O(m) additions"}
+
 _OPTIONS: dict[str, dict[str, Any]] = {
+    "kth": _TWO_HEAPS | {"described": {"k": ("int", _SMALLEST)}},
+    "argkth": _TWO_HEAPS | {"described": {"k": ("int", f"{_SMALLEST}\n    {_OLDER}")}},
+    "median": _TWO_HEAPS,
+    "quantile": _TWO_HEAPS | {"described": {"q": ("float", "Between 0 and 1.")}},
+    "iqr": {"cost": "O(log m) comparisons in the worst case"},
+    "min": _EXTREMUM,
+    "max": _EXTREMUM,
+    "minmax": _WEDGE,
+    "ptp": _WEDGE,
+    "argmin": _POSITION,
+    "argmax": _POSITION,
+    "argminmax": _POSITION
+    | {"notes": "A result is a pair: the rows of the first of equal minima and of the last of equal maxima."},
+    "mode": {"cost": "O(m) comparisons"},
+    "hampel": {
+        "notes": "A result is a pair: the cleaned value, and whether the newest element is an outlier.",
+        "checks": {"scale": partial(check_number, "scale", least=0.0, most=np.inf)},
+    },
+    "gini": _ADDITIONS,
+    "trimmed_mean": _ADDITIONS,
+    "winsorized_mean": _ADDITIONS,
     "sum": {
         "notes": "Nothing is subtracted from a running total: a value that has left the window has no effect."
     },
     "linear_fit": {"notes": "The first row of the window is row 0, as in :func:`rolling_linear_fit`."},
-    "mode": {"cost": "O(m) comparisons"},
-    **{name: {"cost": "O(m) additions"} for name in ("gini", "trimmed_mean", "winsorized_mean")},
 }
 
+
+def _row(kind: Any, name: str, statistic: str, *others: Any, **options: Any) -> Any:
+    """Return the row of a class."""
+    prefix = "" if name == "Hampel" else "Rolling"
+    return kind(prefix + name, statistic, *others, **options | _OPTIONS.get(statistic, {}))
+
+
+_ORDER = answers.order_window, answers.order_answer, answers.order_step
+_EXTREME = answers.extrema_window, answers.extrema_answer, answers.extrema_step
+_SORTING = {"cost": "O(log m) comparisons and O(m) moves of adjacent numbers"}
+
 TABLE: list[StreamRow] = [
-    *_STATISTICS,
-    *(
-        StatisticRow(
-            *(f"Rolling{name}", statistic, made, pushed, answered, answers.sorted_window_of, answer),
-            **{"cost": _SORTING} | _OPTIONS.get(statistic, {}),
-        )
-        for name, statistic, made, pushed, answered, answer in _SORTED
-    ),
-    *(
-        OperatorRow(
-            f"Rolling{name}", statistic, made, pushed, answered, operator, **_OPTIONS.get(statistic, {})
-        )
-        for name, statistic, operator, made, pushed, answered in _OPERATORS
-    ),
+    *(_row(StatisticRow, *row, *_ORDER) for row in _ORDERS),
+    *(_row(StatisticRow, *row, *_EXTREME) for row in _EXTREMA),
+    *(_row(StatisticRow, *row, answers.sorted_window_of, answer, **_SORTING) for *row, answer in _SORTED),
+    *(_row(OperatorRow, *row, operator) for *row, operator in _OPERATORS),
 ]
 
 NO_STREAM = {
