@@ -164,9 +164,8 @@ _OF_ORDER = ("count", "nunique", "rank")  # statistics that are the same for cod
 OF_STRINGS = ("first", "last", "mode", "nunique")  # statistics that take strings
 _SPARK_UNITS = {"microsecond": "us", "millisecond": "ms", "second": "s", "minute": "min"}
 _SPARK_UNITS |= {"hour": "h", "day": "D", "week": "W"}
-_PART = r"(\d+(?:\.\d+)?)\s*(" + "|".join(_SPARK_UNITS) + r")s?"
 _NUMBER = r"\d+(?:\.\d+)?"
-_FIELDS = ("day", "hour", "minute", "second")
+_PART = rf"({_NUMBER})\s*({'|'.join(_SPARK_UNITS)})s?"
 
 
 def parse_window(window: Any) -> Any:
@@ -184,24 +183,17 @@ def parse_window(window: Any) -> Any:
     text = re.sub(r"^interval\b\s*", "", window.strip().lower())
     typed = re.fullmatch(r"'(.*)'\s*([a-z]+?)(?:\s+to\s+([a-z]+))?", text)
     if typed and typed[3]:
-        return _fields_width(typed[1], typed[2], typed[3]) or window
+        units = re.search(rf"\b{typed[2]}\b.*\b{typed[3]}\b", "day hour minute second")
+        names = units[0].split() if units and re.fullmatch(r"[\d .:]+", typed[1]) else []
+        found = re.findall(_NUMBER, typed[1])
+        widths = [f"{number}{_SPARK_UNITS[name]}" for number, name in zip(found, names)]
+        return "".join(widths) if widths and len(found) == len(names) else window
     plain = f"{typed[1]} {typed[2]}" if typed else text.strip("'")
     if re.search(r"\b(?:month|year)s?\b", plain):
         raise ValueError(f"window must be a width of a fixed length, at most in weeks; got {window!r}")
     if not re.fullmatch(rf"(?:\s*{_PART}\s*)+", plain):
         return window
     return "".join(f"{number}{_SPARK_UNITS[unit]}" for number, unit in re.findall(_PART, plain))
-
-
-def _fields_width(text: str, first: str, last: str) -> str | None:
-    """Return the width of an interval such as ``'1 02:30' day to minute``; None if it is not one."""
-    if first not in _FIELDS or last not in _FIELDS or not re.fullmatch(r"[\d .:]+", text):
-        return None
-    names = _FIELDS[_FIELDS.index(first) : _FIELDS.index(last) + 1]
-    numbers = re.findall(_NUMBER, text)
-    if len(numbers) != len(names):
-        return None
-    return "".join(f"{number}{_SPARK_UNITS[name]}" for number, name in zip(numbers, names))
 
 
 def check_statistic(name: Any, columns: int) -> Statistic:

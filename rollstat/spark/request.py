@@ -124,25 +124,22 @@ class ColumnReferences:
     ----------
     case_sensitive : bool
         Whether Spark tells names apart by case.
+    added : dict
+        The additional columns by name.
     """
 
     def __init__(self, df: DataFrame) -> None:
         self._df = df
         self._names: list[str] = df.columns
         self.case_sensitive = df.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
-        self._added: dict[str, Column] = {}
-
-    @property
-    def added(self) -> list[str]:
-        """Names of the additional columns."""
-        return list(self._added)
+        self.added: dict[str, Column] = {}
 
     def frame(self, df: DataFrame | None = None) -> DataFrame:
         """Return the frame, or another one with the same columns, with the additional columns."""
         df = self._df if df is None else df
-        if not self._added:
+        if not self.added:
             return df
-        return df.select("*", *(column.alias(name) for name, column in self._added.items()))
+        return df.select("*", *(column.alias(name) for name, column in self.added.items()))
 
     def names(self, given: Any, argument: str) -> Any:
         """Return one or several references as names; what is no reference stays as it is."""
@@ -179,13 +176,13 @@ class ColumnReferences:
 
     def _name_of_path(self, path: str) -> str:
         """Return the name of a field of a struct, such as ``"meta.a"``."""
-        if path not in self._added:
+        if path not in self.added:
             try:
                 found = len(self._df.select(path).schema)
             except AnalysisException:
                 return path
             if found == 1:
-                self._added[path] = F.col(path)
+                self.added[path] = F.col(path)
         return path
 
     def _name_of_column(self, column: Column, argument: str) -> str:
@@ -207,11 +204,11 @@ class ColumnReferences:
             pairs = zip(self._names, [*others, None])
             return next(name for name, other in pairs if name != other)
         name = text
-        while name in {*self._names, *self._added}:
-            if name in self._added and self._are_same(self._added[name], column):
+        while name in {*self._names, *self.added}:
+            if name in self.added and self._are_same(self.added[name], column):
                 return name
             name += "'"
-        self._added[name] = column
+        self.added[name] = column
         return name
 
     def _are_same(self, first: Column, second: Column) -> bool:
