@@ -116,6 +116,14 @@ def to_masked(array: pa.Array, kind: Kind) -> MaskedColumn:
     return np.ma.MaskedArray(values, mask)
 
 
+def missing_rows(columns: Sequence[MaskedColumn]) -> NDArray[np.bool_]:
+    """Return which rows miss a value in any column."""
+    missing = [np.ma.getmaskarray(column) for column in columns]
+    missing += [np.isnan(column.data) for column in columns if column.dtype.kind == "f"]
+    missing += [np.isnat(column.data) for column in columns if column.dtype.kind in "Mm"]
+    return np.asarray(np.logical_or.reduce(missing))
+
+
 def result_type(dtype: np.dtype[Any], kind: Kind) -> T.DataType:
     """Return the Spark type of a result of `dtype` computed from a column of `kind`."""
     if kind.scaled or (dtype.kind == "M" and dtype.kind == kind.dtype.kind):
@@ -173,9 +181,8 @@ def _sort_key(value: Any) -> tuple[Any, ...]:
 
 def changes(columns: Sequence[pa.Array]) -> NDArray[np.bool_]:
     """Return which rows but the first differ from the row before."""
-    pairs = [equal(column.slice(0, len(column) - 1), column.slice(1)) for column in columns]
-    same: NDArray[np.bool_] = np.logical_and.reduce(pairs)
-    return ~same
+    signs = [compare(column.slice(0, len(column) - 1), column.slice(1)) for column in columns]
+    return np.asarray(np.logical_or.reduce(signs))
 
 
 def run_starts(columns: Sequence[pa.Array]) -> list[int]:
@@ -183,13 +190,11 @@ def run_starts(columns: Sequence[pa.Array]) -> list[int]:
     return [0, *(np.flatnonzero(changes(columns)) + 1).tolist(), len(columns[0])]
 
 
-def equal(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
-    """Return for each pair whether Spark groups both values under one key."""
-    return np.equal(compare(left, right), 0)
-
-
 def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:
-    """Return -1, 0 or 1 for each pair: less, equal or greater in Spark's ascending order."""
+    """Return -1, 0 or 1 for each pair: less, equal or greater in Spark's ascending order.
+
+    Spark groups equal values under one key.
+    """
     kind = left.type
     if pa.types.is_struct(kind):
         sign = np.zeros(len(left), np.int8)

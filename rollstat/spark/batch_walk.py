@@ -22,7 +22,7 @@ the current hash. So memory is a window and a batch for each key that shares a h
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,6 +38,7 @@ from rollstat.spark.arrow_columns import (
     MaskedColumn,
     changes,
     first_descent,
+    missing_rows,
     sort_keys,
     to_arrow,
     to_masked,
@@ -240,9 +241,7 @@ class Walk:
     def _read_times(self, batch: pa.RecordBatch, index: int, kind: Kind) -> MaskedColumn:
         """Return times that never decrease, datetimes in microseconds; a missing time is an error."""
         column = to_masked(batch.column(index), kind)
-        values, missing = np.ma.getdata(column), np.ma.getmaskarray(column)
-        if values.dtype.kind == "f":
-            missing = missing | np.isnan(values)
+        values, missing = column.data, missing_rows([column])
         if missing.any():
             where = self._describe(batch, int(missing.argmax()))
             raise ValueError(f"the order column of a window by width is missing at {where}")
@@ -466,7 +465,8 @@ class HashWalk:
         for row, key in enumerate(zip(*(sort_keys(rows.column(index)) for index in self.plan.keys))):
             own.setdefault(key, []).append(row)
         # Unless windows look ahead, every walk emits all that it has, and the results are put back in order.
-        in_order, results = not self.plan.looks_ahead, []
+        in_order = not self.plan.looks_ahead
+        results: list[pa.RecordBatch] = []
         if in_order:
             yield from self.first.flush(final=False)
         for key, indexes in own.items():
@@ -501,11 +501,12 @@ class ResultsJob:
     def __call__(self, columns: Iterable[Any]) -> Iterator[pa.Array]:
         """Return the results of one partition."""
         names = [f"rollstat_new{i}" for i in range(len(self.job.plan.fields))]
-        for batch in self.job(map(_batch, columns)):
+        # Spark passes a single column without a tuple.
+        given = (batch_of(part if isinstance(part, tuple) else [part]) for part in columns)
+        for batch in self.job(given):
             yield pa.StructArray.from_arrays(batch.columns[-len(names) :], names=names)
 
 
-def _batch(columns: Any) -> pa.RecordBatch:
-    """Return columns as a batch; Spark passes a single column without a tuple."""
-    given = list(columns) if isinstance(columns, tuple) else [columns]
-    return pa.RecordBatch.from_arrays(given, names=[f"column{i}" for i in range(len(given))])
+def batch_of(columns: Sequence[pa.Array]) -> pa.RecordBatch:
+    """Return columns as a batch, named by their numbers."""
+    return pa.RecordBatch.from_arrays(list(columns), names=list(map(str, range(len(columns)))))

@@ -28,7 +28,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from rollstat.options import Options
-from rollstat.spark.arrow_columns import Kind, MaskedColumn, to_masked
+from rollstat.spark.arrow_columns import Kind, MaskedColumn, missing_rows, to_masked
 from rollstat.spark.batch_walk import WalkPlan
 from rollstat.windows import Expanding, FixedWindows, TimeWindows
 
@@ -85,21 +85,16 @@ class Split:
     ----------
     rows : DataFrame
         The rows with the columns `BUCKET` and `HALO`; rows of halos are repeated.
-    buckets : int
-        Number of buckets, including those of ordinary series.
-    first_bucket : int
-        The first bucket of a series that is split; series with lower numbers are hashed into these by key.
+    ends : tuple of int
+        The bucket after the last one of the series that are not split, which are hashed into buckets by key,
+        and of each series that is split.
     rows_before : dict
         Rows of the series before the first row of a bucket, where not zero.
-    series_ends : tuple of int
-        The bucket after the last one of each series that is split.
     """
 
     rows: DataFrame
-    buckets: int
-    first_bucket: int
+    ends: tuple[int, ...]
     rows_before: dict[int, int]
-    series_ends: tuple[int, ...]
 
 
 def reach_of(plan: WalkPlan, order: Kind) -> Reach:
@@ -121,9 +116,9 @@ def reach_of(plan: WalkPlan, order: Kind) -> Reach:
 
 def sorted_cuts(cuts: pa.Array, kind: Kind) -> tuple[pa.Array, list[Any]]:
     """Return distinct cuts, which are quantiles of the order column, in rising order, also as numbers."""
-    numbers = _numbers(to_masked(cuts, kind))
-    keep = np.flatnonzero(~np.ma.getmaskarray(numbers) & ~np.isnan(np.asarray(numbers.data, np.float64)))
-    rising, first = np.unique(numbers.data[keep], return_index=True)
+    values = to_masked(cuts, kind)
+    keep = np.flatnonzero(~missing_rows([values]))
+    rising, first = np.unique(_numbers(values).data[keep], return_index=True)
     return cuts.take(pa.array(keep[first])), rising.tolist()
 
 
@@ -305,7 +300,7 @@ def _assign(
 ) -> Split:
     """Add to each row the bucket that needs it, once for each such bucket."""
     first = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200) if keys else 0
-    ends = list(accumulate(map(len, chosen), initial=first))
+    ends = tuple(accumulate(map(len, chosen), initial=first))
     buckets = dict(enumerate(chain(*chosen), first))
     columns = {
         "rollstat_number": np.repeat(np.arange(len(chosen), dtype=np.int32), np.diff(ends)),
@@ -330,7 +325,7 @@ def _assign(
     old = [frame[name] for name in frame.columns if name != "rollstat_series"]
     rows = frame.join(few, needs, "left").select(*old, bucket.alias(BUCKET), halo.alias(HALO))
     rows_before = {number: bucket.rows_before for number, bucket in buckets.items() if bucket.rows_before}
-    return Split(rows, ends[-1], first, rows_before, tuple(ends[1:]))
+    return Split(rows, ends, rows_before)
 
 
 def _values_at(cuts: pa.Array, cells: list[int]) -> pa.Array:

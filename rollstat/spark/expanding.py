@@ -38,7 +38,7 @@ from rollstat.spark.aggregates import (
     evaluate_call,
     integers,
 )
-from rollstat.spark.arrow_columns import MaskedColumn
+from rollstat.spark.arrow_columns import MaskedColumn, missing_rows
 from rollstat.spark.batch_walk import CALL_ERRORS, Walk, WalkPlan
 from rollstat.spark.buckets import MAX_BUCKETS
 from rollstat.streaming import STREAMS
@@ -116,7 +116,7 @@ class CarriedState:
 
     def advance(self, columns: Sequence[MaskedColumn]) -> list[MaskedColumn]:
         """Add rows and return the results of each."""
-        missing = _missing(columns)
+        missing = missing_rows(columns)
         if self.nan_policy == "raise" and missing.any():
             raise ValueError("a value is missing, and nan_policy is 'raise'")
         results = self._results(columns, missing, self.count + np.cumsum(~missing))
@@ -128,7 +128,7 @@ class CarriedState:
 
     def skip(self, columns: Sequence[MaskedColumn]) -> None:
         """Add rows without computing results."""
-        missing = _missing(columns)
+        missing = missing_rows(columns)
         self._add(columns, missing)
         self._count(len(missing), int((~missing).sum()))
 
@@ -324,14 +324,6 @@ class _DecimalState(CarriedState):
         self.total = int.from_bytes(self.kept[0].tobytes(), "little", signed=True)
 
 
-def _missing(columns: Sequence[MaskedColumn]) -> NDArray[np.bool_]:
-    """Return which rows miss a value in any column."""
-    missing = [np.ma.getmaskarray(column) for column in columns]
-    missing += [np.isnan(column.data) for column in columns if column.dtype.kind == "f"]
-    missing += [np.isnat(column.data) for column in columns if column.dtype.kind in "Mm"]
-    return np.asarray(np.logical_or.reduce(missing))
-
-
 def _smallest(keys: NDArray[Any], k: int) -> NDArray[np.bool_]:
     """Return which values are the k smallest; ties go to the first."""
     if not 0 < k < len(keys):
@@ -522,7 +514,7 @@ def start_states(plan: WalkPlan, own: Mapping[int, bytes], ends: Sequence[int]) 
     own : mapping
         The states of each bucket that has rows.
     ends : sequence of int
-        The bucket after the last one of each series.
+        The bucket after the last one of each series, in order.
     """
     total: list[CarriedState] = []
     end, found = 0, {}

@@ -180,7 +180,7 @@ def _partitioned(df: DataFrame, plan: WalkPlan, split: int | str | None) -> tupl
     if plan.carries_states:
         plan = replace(plan, start_states=_start_states(cut, plan))
         rows = rows.drop(HALO)  # no bucket has one
-    return rows.repartitionById(cut.buckets, BUCKET), plan
+    return rows.repartitionById(cut.ends[-1], BUCKET), plan
 
 
 def _with_whole_rows(rows: DataFrame, plan: WalkPlan, new: list[T.StructField]) -> DataFrame:
@@ -266,13 +266,13 @@ def _start_states(split: Split, plan: WalkPlan) -> dict[int, bytes]:
     ties = () if plan.unique else plan.ties if ordered else inputs
     job = replace(plan, keys=(), names=plan.names[len(plan.keys) :], unique=False, ties=tuple(ties))
     indexes, job = job.narrowed(ties)
-    needed = rows.where(F.col(BUCKET) >= split.first_bucket)
+    needed = rows.where(F.col(BUCKET) >= split.ends[0])
     needed = needed.select(*(needed.columns[index] for index in indexes))
-    needed = needed.repartitionById(split.buckets, BUCKET)
+    needed = needed.repartitionById(split.ends[-1], BUCKET)
     states = needed.sortWithinPartitions(*_sort_columns(needed, job)[0])
     table = states.mapInArrow(BucketStates(job), STATE_SCHEMA).toArrow()
     own = dict(zip(*(table[name].to_pylist() for name in ("bucket", "state"))))
-    return start_states(plan, own, split.series_ends)
+    return start_states(plan, own, split.ends)
 
 
 def hash_of(keys: Sequence[Column]) -> Column:

@@ -53,7 +53,7 @@ from rollstat.spark.arrow_columns import (
     to_arrow,
     to_masked,
 )
-from rollstat.spark.batch_walk import Walk, WalkPlan
+from rollstat.spark.batch_walk import Walk, WalkPlan, batch_of
 from rollstat.spark.request import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
 from rollstat.spark.route import HASH, hash_of
 from rollstat.spark.start import ROCKS_DB, STATE_STORE, known_warnings
@@ -190,21 +190,13 @@ def rolling_stream(  # 14 parameters: one for each public option
     by_key = [T.StructField(columns[index], given[index].dataType) for index in plan.keys]
     message = T.StructType().add(_MESSAGE, T.BinaryType())
     packed = T.StructType([*by_key, *message])
-    processor = _Processor(
-        plan,
-        definition_of(plan, df.schema, watermark, ttl),
-        waits=watermark is not None,
-        keep=_kept_for(plan, watermark, ttl),
-    )
-    start = None if initial is None else _states(initial, plan, packed).groupBy(*names)
+    definition, keep = definition_of(plan, df.schema, watermark, ttl), _kept_for(plan, watermark, ttl)
+    processor = _Processor(plan, definition, waits=watermark is not None, keep=keep)
     hashed = rows.withColumn(HASH, hash_of([rows[name] for name in names]))
     messages = hashed.mapInArrow(Pack(plan.keys), packed)
+    start = None if initial is None else _states(initial, plan, packed).groupBy(*names)
     answers = messages.groupBy(*names).transformWithState(
-        processor,
-        message,
-        outputMode="append",
-        timeMode=processor.time_mode,
-        initialState=start,
+        processor, message, outputMode="append", timeMode=processor.time_mode, initialState=start
     )
     result = answers.mapInArrow(_unpack, T.StructType([*given, *plan.fields]).add(_FATE, T.ByteType()))
     fates = {"rows": RETURNED, "late": LATE, "null_time": NULL_TIME}
@@ -352,8 +344,8 @@ class Series:
         if walk.held:
             columns = [np.ma.concatenate(parts) for parts in walk.columns]
             arrays = [to_arrow(column, kind.spark) for column, (_, kind) in zip(columns, self.plan.inputs)]
-            held = [_batch([*arrays, *(pa.array(times.data) for times in columns[len(arrays) :])])]
-        last = [] if walk.last is None else [_batch(walk.last)]
+            held = [batch_of([*arrays, *(pa.array(times.data) for times in columns[len(arrays) :])])]
+        last = [] if walk.last is None else [batch_of(walk.last)]
         messages = [write_message(batch) for batch in (*held, *last, *self.waiting)]
         parameters = {"dropped": walk.dropped, "inputs": len(self.plan.inputs)}
         parameters |= {"held": len(held), "last": len(last)}
@@ -480,11 +472,6 @@ def _sorted(batches: list[pa.RecordBatch], plan: WalkPlan) -> pa.RecordBatch:
         keys = list(zip(*by))
         batch = batch.take(pa.array(sorted(range(batch.num_rows), key=keys.__getitem__)))
     return batch
-
-
-def _batch(columns: Sequence[pa.Array]) -> pa.RecordBatch:
-    """Return columns as a batch, named by their numbers."""
-    return pa.RecordBatch.from_arrays(list(columns), names=list(map(str, range(len(columns)))))
 
 
 def write_message(batch: pa.RecordBatch) -> bytes:
