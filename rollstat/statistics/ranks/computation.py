@@ -15,14 +15,9 @@ from rollstat.kernels.rank_space.rank import DENSE, METHODS, compare_newest, cou
 from rollstat.kernels.selection.rank_set import create as create_set
 from rollstat.plan import NAMED, Choice, Output
 from rollstat.registry import reject_algorithm
-from rollstat.statistics.ranks.rank_space import RankComputation, ranked_blocks, read_sorted
+from rollstat.statistics.ranks.rank_space import SORTED_WINDOW, RankComputation, ranked_blocks, read_sorted
 from rollstat.statistics.selection.ranking import measurable
 from rollstat.windows import OffsetWindows, Windows
-
-MEAN_DIFFERENCE_ALGORITHMS = {
-    "sorted_window": "every window and dtype, in O(m)",
-    "rank_set": "every window and dtype",
-}
 
 RANK_ALGORITHMS = {
     "comparisons": (
@@ -161,7 +156,7 @@ class MeanDifference(RankComputation):
 
     rounds = True
     outputs = (Output("float", 2),)
-    algorithms = MEAN_DIFFERENCE_ALGORITHMS
+    algorithms = SORTED_WINDOW
     widest = thresholds.SORTED_WINDOW_OF_MEAN_DIFFERENCES
     numbers_only = True
     reader = readers.MeanDifference()

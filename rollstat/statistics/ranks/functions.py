@@ -18,16 +18,15 @@ from rollstat.statistics.common import (
     statistic,
 )
 from rollstat.statistics.ranks.computation import (
-    MEAN_DIFFERENCE_ALGORITHMS,
     RANK_ALGORITHMS,
     Distinct,
     MeanDifference,
     Mode,
     RankOfNewest,
 )
-from rollstat.statistics.ranks.mad import DEVIATION_ALGORITHMS, Deviation, Hampel
-from rollstat.statistics.ranks.rank_space import RANK_SET
-from rollstat.statistics.ranks.trimmed_mean import TRIMMED_ALGORITHMS, TrimmedMean
+from rollstat.statistics.ranks.mad import Deviation, Hampel
+from rollstat.statistics.ranks.rank_space import NETWORK, RANK_SET, SORTED_WINDOW
+from rollstat.statistics.ranks.trimmed_mean import TrimmedMean
 from rollstat.statistics.selection.computation import ALGORITHMS, Quantile, Spread
 from rollstat.thresholds import (
     SORTED_WINDOW_OF_DEVIATIONS,
@@ -38,7 +37,7 @@ from rollstat.thresholds import (
 _REDUCTION = "Raykov (2023), An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023, section 4"
 _DEVIATION: dict[str, Any] = {
     "family": "robust",
-    "algorithms": DEVIATION_ALGORITHMS,
+    "algorithms": NETWORK,
     "cost": (
         f"O(log m) amortised and worst case; O(m) for windows of up to {SORTED_WINDOW_OF_DEVIATIONS} rows"
     ),
@@ -49,7 +48,7 @@ _DEVIATION: dict[str, Any] = {
 }
 _TRIMMED: dict[str, Any] = {
     "family": "robust",
-    "algorithms": TRIMMED_ALGORITHMS,
+    "algorithms": NETWORK,
     "kinds": "fiub",
     "exact": False,
     "samples": ({}, {"proportion": 0.25}),
@@ -183,7 +182,7 @@ def rolling_mad(
     array([nan, nan,  1.,  1.,  1.])
     """
     divisor = check_scale(scale)
-    return call(Deviation, [arr], window, options, "mad", DEVIATION_ALGORITHMS, scale=divisor)
+    return call(Deviation, [arr], window, options, "mad", NETWORK, scale=divisor)
 
 
 @statistic(
@@ -255,12 +254,12 @@ def hampel_filter(
     threshold = check_number("threshold", threshold, 0, math.inf)
     scale = check_number("scale", scale, 0, math.inf)
     factor = threshold * scale
-    return call(Hampel, [arr], window, options, "hampel", DEVIATION_ALGORITHMS, factor=factor)
+    return call(Hampel, [arr], window, options, "hampel", NETWORK, factor=factor)
 
 
 @statistic(
     family="robust",
-    algorithms=MEAN_DIFFERENCE_ALGORITHMS,
+    algorithms=SORTED_WINDOW,
     kinds="fiub",
     exact=False,
     error_bound=("(6 * log2(max(m, 2048)) + 26) * u * result",),
@@ -311,7 +310,7 @@ def rolling_gini(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     >>> rollstat.rolling_gini([4.0, 1.0, 3.0, 2.0, 5.0], 3)
     array([       nan,        nan, 2.        , 1.33333333, 2.        ])
     """
-    return call(MeanDifference, [arr], window, options, "gini", MEAN_DIFFERENCE_ALGORITHMS)
+    return call(MeanDifference, [arr], window, options, "gini", SORTED_WINDOW)
 
 
 def _trimmed(
@@ -319,7 +318,7 @@ def _trimmed(
 ) -> Any:
     """Return the call of trimmed or winsorized means."""
     parameters: dict[str, Any] = {"proportion": check_share(proportion), "winsorize": winsorize}
-    return call(TrimmedMean, [arr], window, options, name, TRIMMED_ALGORITHMS, **parameters)
+    return call(TrimmedMean, [arr], window, options, name, NETWORK, **parameters)
 
 
 @statistic(error_bound=("(log2(m) + 20) * u * mean(abs(kept))",), **_TRIMMED)

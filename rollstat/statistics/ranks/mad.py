@@ -19,6 +19,7 @@ from rollstat.kernels.rank_space.distances import (
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate_large
 from rollstat.plan import Output
 from rollstat.statistics.ranks.rank_space import (
+    NETWORK,
     RankComputation,
     ranked_blocks,
     read_sorted,
@@ -27,17 +28,11 @@ from rollstat.statistics.ranks.rank_space import (
 from rollstat.statistics.selection.ranking import SIGN_BIT, measurable
 from rollstat.windows import Windows
 
-DEVIATION_ALGORITHMS = {
-    "network": f"a fixed number of rows up to {thresholds.SORTED_BY_NETWORK}, step 1",
-    "sorted_window": "every window and dtype, in O(m)",
-    "rank_set": "every window and dtype",
-}
-
 
 class _Distances(RankComputation):
     """The two middle observations of every window, and the two middle distances from the median."""
 
-    algorithms = DEVIATION_ALGORITHMS
+    algorithms = NETWORK
     widest = thresholds.SORTED_WINDOW_OF_DEVIATIONS
     distances = True
 
@@ -88,7 +83,7 @@ class Deviation(_Distances):
     scale : float
         The deviation is divided by it.
     algorithm : str
-        ``"auto"`` or a key of `DEVIATION_ALGORITHMS`.
+        ``"auto"`` or a key of `NETWORK`.
     """
 
     def __init__(self, dtype: np.dtype[Any], windows: Windows, scale: float, algorithm: str) -> None:
@@ -146,7 +141,7 @@ class Hampel(_Distances):
     factor : float
         Distance from the median, in deviations, beyond which a value is an outlier.
     algorithm : str
-        ``"auto"`` or a key of `DEVIATION_ALGORITHMS`.
+        ``"auto"`` or a key of `NETWORK`.
     """
 
     reads_own_row = True

@@ -22,6 +22,11 @@ from rollstat.statistics.selection.ranking import tied_ranks, write_sorted
 from rollstat.windows import Windows
 
 RANK_SET = {"rank_set": "every window and dtype"}
+SORTED_WINDOW = {"sorted_window": "every window and dtype, in O(m)", **RANK_SET}
+NETWORK = {
+    "network": f"a fixed number of rows up to {thresholds.SORTED_BY_NETWORK}, step 1",
+    **SORTED_WINDOW,
+}
 
 _RANKED_ROWS = 8192
 _SORTED_ROWS = 1 << 16

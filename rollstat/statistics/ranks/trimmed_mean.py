@@ -15,19 +15,13 @@ from rollstat.kernels.rank_space.trimmed_mean import create, sums_of_columns, tr
 from rollstat.plan import Choice, OneCall, Output
 from rollstat.statistics.one_call import sorted_in_one_call
 from rollstat.statistics.ranks.rank_space import (
+    NETWORK,
     RankComputation,
     ranked_blocks,
     read_sorted,
     sorted_columns,
 )
 from rollstat.windows import Windows
-
-TRIMMED_ALGORITHMS = {
-    "network": f"a fixed number of rows up to {thresholds.SORTED_BY_NETWORK}, step 1",
-    "sorted_window": "every window and dtype, in O(m)",
-    "rank_set": "every window and dtype",
-}
-
 
 # Exponent of the sum of as many values as a window can have.
 _SPARE = 64
@@ -50,12 +44,12 @@ class TrimmedMean(RankComputation):
     winsorize : bool
         Whether they are replaced instead of left out.
     algorithm : str
-        ``"auto"`` or a key of `TRIMMED_ALGORITHMS`.
+        ``"auto"`` or a key of `NETWORK`.
     """
 
     rounds = True
     outputs = (Output("interpolated"),)
-    algorithms = TRIMMED_ALGORITHMS
+    algorithms = NETWORK
     widest = thresholds.SORTED_WINDOW_OF_TRIMMED_MEANS
     numbers_only = True
 
