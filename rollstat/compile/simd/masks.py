@@ -99,8 +99,8 @@ def append_active(leaving, entering, j, low, high, leaves, enters, rows, n):
     room for 16 more. Return the new number.
     """
     leave, enter = leaving[j : j + 16], entering[j : j + 16]
-    below, above = enter < low, enter >= high
-    active = np.flatnonzero((below != (leave < low)) | (above != (leave >= high)) | (below == above))
+    below, above = (leave < low) & (enter < low), (leave >= high) & (enter >= high)
+    active = np.flatnonzero(~(below | above))
     for target, found in ((leaves, leave[active]), (enters, enter[active]), (rows, j + active)):
         target[n : n + len(active)] = found
     return n + len(active)
@@ -117,14 +117,9 @@ def _append_active(leaving, entering, j, low, high, leaves, enters, rows, n):
         leave = load_lanes(context, builder, leaving, arguments[0], index, 16)
         enter = load_lanes(context, builder, entering, arguments[1], index, 16)
         low, high = (splat(builder, bound, leave.type) for bound in arguments[3:5])
-        below, above = builder.icmp_unsigned("<", enter, low), builder.icmp_unsigned(">=", enter, high)
-        was_below, was_above = (
-            builder.icmp_unsigned("<", leave, low),
-            builder.icmp_unsigned(">=", leave, high),
-        )
-        crosses = builder.or_(builder.xor(below, was_below), builder.xor(above, was_above))
-        inside = builder.not_(builder.or_(below, above))
-        mask = builder.or_(crosses, inside)
+        below = builder.and_(*(builder.icmp_unsigned("<", codes, low) for codes in (leave, enter)))
+        above = builder.and_(*(builder.icmp_unsigned(">=", codes, high) for codes in (leave, enter)))
+        mask = builder.not_(builder.or_(below, above))
         found = _rows_from(builder, index, leave.type)
         for vector, target, array in zip((leave, enter, found), (leaves, enters, rows), arguments[5:8]):
             _append(context, builder, vector, mask, target, array, count)

@@ -150,12 +150,8 @@ def rank_band(values, missing, lowest, highest, everything, sort, index):
 @kernel(forceinline=True)
 def _is_active(leave, enter, above):
     """Whether the codes are neither both below the band nor both above it."""
-    enters_below, enters_above = enter < np.uint32(BELOW), enter >= above
-    return (
-        (enters_below != (leave < np.uint32(BELOW)))
-        | (enters_above != (leave >= above))
-        | (enters_below == enters_above)
-    )
+    below = (leave < np.uint32(BELOW)) & (enter < np.uint32(BELOW))
+    return not (below | ((leave >= above) & (enter >= above)))
 
 
 @kernel

@@ -180,18 +180,13 @@ def _rows_inside(values, missing, lowest, highest, rows):
 
     `missing` is as long as `values`, or empty.
     """
-    n, first = np.int64(0), 0
-    if len(missing) == 0:
-        while first + 8 <= len(values):
-            n = append_between(values, first, lowest, highest, rows, n)
-            first += 8
-        for i in range(first, len(values)):
-            rows[n] = i
-            n += (lowest <= values[i]) & (values[i] <= highest)
-    else:
-        for i in range(len(values)):
-            rows[n] = i
-            n += (lowest <= values[i]) & (values[i] <= highest) & (not missing[i])
+    n, first, everything = np.int64(0), 0, len(missing) == 0
+    while everything and first + 8 <= len(values):
+        n = append_between(values, first, lowest, highest, rows, n)
+        first += 8
+    for i in range(first, len(values)):
+        rows[n] = i
+        n += (lowest <= values[i]) & (values[i] <= highest) & (everything or not missing[i])
     return n
 
 
