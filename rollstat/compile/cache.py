@@ -166,9 +166,8 @@ def record(
     if origin == "compiled" and seconds > 1:
         _say_that_compiling_takes_time()
         for cls in _operators(signature):
-            try:
-                class_digest(cls)
-            except NotFixedError as reason:
+            reason = vars(cls).get("__not_stored__")
+            if reason is not None:
                 name = cls.__name__.rpartition("_")[0]
                 _warn_once(f"the operator {name} is compiled again in each call: {reason}")
 

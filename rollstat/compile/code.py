@@ -50,8 +50,9 @@ _Reads = dict[Any, Any]
 _WHOLE = None
 _VALUE: _Reads = {_WHOLE: {}}
 _ABSENT = object()
-# A change of this file changes all digests.
-_FORMAT = file_digest(Path(__file__).resolve())
+# A change of this file changes all digests. Without sources, nothing is stored under them.
+_SOURCE = Path(__file__).resolve()
+_FORMAT = file_digest(_SOURCE) if _SOURCE.suffix == ".py" and _SOURCE.exists() else ""
 _STANDARD = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")]
 
 

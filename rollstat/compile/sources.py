@@ -99,18 +99,21 @@ def source_digest(path: Path) -> str:
     Raises
     ------
     NotFixedError
-        If one of these files was written after this process started.
+        If one of these files was written after this process started, or is not there.
     """
     seen: set[Path] = set()
     waiting = [path, _DECORATOR]
-    while waiting:
-        file = waiting.pop()
-        if file not in seen:
-            seen.add(file)
-            waiting.extend(_content(file)[1])
-    for file in seen:
-        if _is_changed(file):
-            raise NotFixedError(f"{_label(file)} was written after this process started")
+    try:
+        while waiting:
+            file = waiting.pop()
+            if file not in seen:
+                seen.add(file)
+                waiting.extend(_content(file)[1])
+        changed = [_label(file) for file in seen if _is_changed(file)]
+    except OSError as error:
+        raise NotFixedError(f"the source {error.filename} cannot be read: {error.strerror}") from None
+    if changed:
+        raise NotFixedError(f"{changed[0]} was written after this process started")
     return digest_of(*(part for file in sorted(seen) for part in (_label(file), _content(file)[0])))
 
 

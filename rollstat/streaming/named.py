@@ -77,7 +77,7 @@ def _docstring(row: StreamRow) -> str:
         cost = ";\n".join(f"{cost} (``{name}``)" for name, cost in row.algorithms.items())
     pushed = "x, y" if registered.series > 1 else "x"
     expression = f"[stream.push({pushed}) for {pushed} in ({row.pushed})]"
-    summary = (inspect.getdoc(registered.function) or "").splitlines()[0].rstrip(".")
+    summary = (inspect.getdoc(registered.function) or "").partition("\n")[0].rstrip(".")
     sections = [
         f"{summary}, one element at a time.",
         *([row.notes] if row.notes else []),
