@@ -244,10 +244,10 @@ def gini_answer(window: Any) -> Any:
     return gini.mean_of_sorted(ordered, len(ordered))
 
 
-def trimmed_mean_answer(window: Any, winsorize: bool) -> Any:
+def trimmed_mean_answer(window: Any) -> Any:
     """Return the mean of the observations without those at the ends, or with the ends replaced."""
-    count = window.observations
-    cut = int(window.parameters["proportion"] * count)
+    count, winsorize = window.observations, window.computation.winsorize
+    cut = int(window.computation.proportion * count)
     kept = window.representation.ordered[cut : count - cut]
     if is_large(kept):
         exact = kept.tolist()

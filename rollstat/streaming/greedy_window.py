@@ -14,7 +14,6 @@ from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.greedy import LEFT, MASK, RIGHT
 from rollstat.kernels.aggregate.operator_calls import lower, take
 from rollstat.kernels.rings import SMALLEST, suitable_size
-from rollstat.options import whole_number
 from rollstat.streaming.base import State, Window
 from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
 from rollstat.streaming.operator_states import NEVER, ArrayState, lifted
@@ -186,7 +185,7 @@ class GreedyWindow(Window):
         self.adapter = OperatorAdapter(operator, dtype)
         self.columns = self.adapter.columns
         self.given_min_periods = min_periods
-        self.min_periods = 1 if min_periods is None else whole_number("min_periods", min_periods, 0)
+        self.min_periods = self.spec.check_min_periods(min_periods)
         self.clear()
 
     def clear(self) -> None:

@@ -170,8 +170,8 @@ _SORTED: list[tuple[str, str, str, str, str, Any]] = [
         *("[(1.0, False), (0.9, False), (1.0, True)]", answers.hampel_answer),
     ),
     ("Gini", "gini", "3", "4.0, 1.0, 3.0, 3.0", "[nan, nan, 2.0, 1.3333333333333333]", answers.gini_answer),
-    ("TrimmedMean", "trimmed_mean", *_TRIMMED, partial(answers.trimmed_mean_answer, winsorize=False)),
-    ("WinsorizedMean", "winsorized_mean", *_TRIMMED, partial(answers.trimmed_mean_answer, winsorize=True)),
+    ("TrimmedMean", "trimmed_mean", *_TRIMMED, answers.trimmed_mean_answer),
+    ("WinsorizedMean", "winsorized_mean", *_TRIMMED, answers.trimmed_mean_answer),
 ]
 
 # States of operators:
