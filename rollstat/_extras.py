@@ -1,6 +1,7 @@
 """What parts of the library need beyond its own dependencies."""
 
 from importlib.util import find_spec
+from pathlib import Path
 
 
 def require(extra: str, part: str, *modules: str) -> None:
@@ -11,3 +12,8 @@ def require(extra: str, part: str, *modules: str) -> None:
         raise ModuleNotFoundError(
             f"{part} needs {names}; run: python -m pip install 'rollstat[{extra}]'", name=missing[0]
         )
+
+
+def pyinstaller_hooks() -> list[str]:
+    """Return the folders with hooks for PyInstaller, which calls this by an entry point."""
+    return [str(Path(__file__).with_name("_pyinstaller"))]
