@@ -1,7 +1,8 @@
 """Brute-force definitions of all statistics, written for clarity: one function for each registered one.
 
 An oracle takes one window and returns the value, a tuple of values for statistics with several outputs,
-or None where the result is missing.
+or None where the result is missing. Statistics of :mod:`tests.fuzz.exact_results` without an oracle here have
+their exact results as oracle.
 """
 
 import itertools
@@ -13,6 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+
+from tests.fuzz.exact_results import RESULTS
 
 ORACLES: dict[str, Callable[..., Any]] = {}
 
@@ -461,3 +464,22 @@ def aggregate(view: View, op: Any) -> Any:
     if type(op).__name__ == "Maximum":
         return maximum(view)
     return total(view)
+
+
+def oracle_of_exact_results(name: str) -> Callable[..., Any]:
+    """Return the oracle of a statistic that rounds, from its results in fractions."""
+    kind, results_of = RESULTS[name]
+
+    def exact(view: View, **sample: Any) -> Any:
+        series = [view.values, *view.others]
+        if not view.values or (kind == "moment" and not all(map(math.isfinite, itertools.chain(*series)))):
+            return None  # moments of infinite values are undefined; fractions of them raise OverflowError
+        results = results_of(*([Fraction(value) for value in column] for column in series), **sample)
+        values = tuple(None if result is None else float(result) for result in results)
+        return values if len(values) > 1 else values[0]
+
+    return exact
+
+
+for name in RESULTS:
+    ORACLES.setdefault(name, oracle_of_exact_results(name))

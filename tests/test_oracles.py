@@ -1,4 +1,4 @@
-"""Cases in which floating-point arithmetic misleads naive formulas: known results for function and oracle."""
+"""Oracles against exact results, and against known ones where floating-point arithmetic misleads formulas."""
 
 import math
 
@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from rollstat.registry import REGISTRY
-from tests.test_contract import agree, bounds_of, expected
+from tests import oracles
+from tests.fuzz.exact_results import RESULTS
+from tests.test_contract import CASES, agree, arrays_for, bounds_of, expected
 
 TOP = 2**53
 
@@ -20,6 +22,24 @@ def both(name, arrays, window, right, **parameters):
     last = [column[-1] for column in wanted]
     assert last[0] == pytest.approx(right[0], rel=1e-14) if right[0] is not None else last[0] is None
     assert last[1:] == list(right[1:])
+
+
+@pytest.mark.parametrize(
+    ("statistic", "sample"), [case for case in CASES if case.values[0].name in set(RESULTS) - {"linear_fit"}]
+)
+def test_oracles_equal_exact_results(statistic, sample, rng, monkeypatch):
+    arrays = arrays_for(statistic, rng, 60, np.dtype(np.float64))
+    definition = expected(statistic, arrays, bounds_of(60, 6, 1), sample, 1)
+    monkeypatch.setitem(oracles.ORACLES, statistic.name, oracles.oracle_of_exact_results(statistic.name))
+    exact = expected(statistic, arrays, bounds_of(60, 6, 1), sample, 1)
+    agree(statistic, tuple(np.array(column, float) for column in exact), definition)
+
+
+@pytest.mark.parametrize("values", [[], [1.0, math.inf]])
+def test_exact_moments_of_nothing_and_of_infinite_values_are_missing(values):
+    row = len(values)
+    view = oracles.View(values, [*range(row)], [], row, 0, row, None, None, np.dtype(np.float64))
+    assert oracles.oracle_of_exact_results("var")(view, ddof=0) is None
 
 
 @pytest.mark.filterwarnings("ignore::rollstat.PrecisionWarning")

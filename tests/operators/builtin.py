@@ -12,6 +12,9 @@ from scipy import stats
 
 from rollstat import operators as ops
 from rollstat.kernels.aggregate.operator_calls import lift_argument
+from rollstat.registry import REGISTRY
+from rollstat.streaming.table import TABLE, OperatorRow
+from tests.fuzz.exact_results import RESULTS
 
 needs_compiled_code = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="Python has other rules")
 FLOATS = [3.5, -1.25, 0.0, 2.0, 2.0, -7.75, 0.5, 1e3]
@@ -20,63 +23,50 @@ UNSIGNED = [12, 18, 0, 7, 7, 1, 30, 2**40]
 PAIRS = [(1.0, 2.0), (0.5, -1.0), (3.0, 3.0), (-2.0, 0.25), (1.5, 1.5)]
 
 
-def decayed(values, decay):
-    return sum(x * decay**age for age, x in enumerate(reversed(values)))
-
-
 def compose(maps):
     """Slope and offset of the maps applied one after the other."""
     return reduce(lambda f, g: (f[0] * g[0], f[1] * g[0] + g[1]), maps)
-
-
-def pairs(function):
-    return lambda values: function(*(np.array(column, float) for column in zip(*values)))
-
-
-def correlation(x, y):
-    return np.corrcoef(x, y)[0, 1] if np.ptp(x) and np.ptp(y) else math.nan
-
-
-def least_squares(x, y):
-    if not np.ptp(x):
-        return (math.nan,) * 3
-    slope, intercept = np.polyfit(x, y, 1)
-    return slope, intercept, correlation(x, y) ** 2
 
 
 def parts(number):
     return number.real, number.imag
 
 
-def only_from(least, function):
-    """`function` of at least so many values; NaN of fewer."""
-    return lambda values: function(values) if len(values) >= least else math.nan
+def exact(statistic, **parameters):
+    """Return the definition of a statistic that rounds, from its exact results; NaN where it has none."""
+    _, results_of = RESULTS[statistic]
+
+    def meaning(values):
+        columns = zip(*values) if isinstance(values[0], tuple) else [values]
+        results = results_of(*([Fraction(x) for x in column] for column in columns), **parameters)
+        found = tuple(math.nan if result is None else float(result) for result in results)
+        return found if len(found) > 1 else found[0]
+
+    return meaning
+
+
+def streamed():
+    """Yield an entry for each sample of the statistics that round and are streams of a public operator."""
+    for row in TABLE:
+        if row.statistic in RESULTS and isinstance(row, OperatorRow) and hasattr(ops, row.operator.__name__):
+            statistic = REGISTRY[row.statistic]
+            for sample in statistic.samples:
+                samples = PAIRS if statistic.series > 1 else FLOATS
+                yield row.operator(**sample), samples, exact(row.statistic, **sample)
 
 
 # Operators (which are tuples, so equal ones may be of different classes), samples, and what the operator
-# means for a list of at least one sample.
+# means for a list of at least one sample. Operators of streams that round have theirs from exact results.
 BUILTIN = [
-    (ops.Sum(), FLOATS, math.fsum),
+    *streamed(),
     (ops.IntegerSum(), INTEGERS, sum),
     (ops.UnsignedSum(), UNSIGNED, sum),
-    (ops.Product(), FLOATS, math.prod),
     (ops.IntegerProduct(), INTEGERS, math.prod),
     (ops.UnsignedProduct(), UNSIGNED, math.prod),
     (ops.Count(), FLOATS, len),
-    (ops.Mean(), FLOATS, lambda v: math.fsum(v) / len(v)),
-    (ops.WeightedMean(), PAIRS[2:3] + PAIRS[:1] + PAIRS[4:], pairs(lambda x, w: np.average(x, weights=w))),
-    (ops.Variance(), FLOATS, only_from(2, lambda v: np.var(v, ddof=1))),
-    (ops.Variance(0), FLOATS, np.var),
-    (ops.StandardDeviation(), FLOATS, only_from(2, lambda v: np.std(v, ddof=1))),
-    (ops.StandardError(), FLOATS, only_from(2, lambda v: np.std(v, ddof=1) / math.sqrt(len(v)))),
-    (ops.Skewness(), FLOATS, only_from(3, lambda v: stats.skew(v, bias=False) if np.ptp(v) else np.nan)),
     (ops.Skewness(True), FLOATS, lambda v: stats.skew(v) if np.ptp(v) else np.nan),
-    (ops.Kurtosis(), FLOATS, only_from(4, lambda v: stats.kurtosis(v, bias=False) if np.ptp(v) else np.nan)),
     (ops.Kurtosis(True), FLOATS, lambda v: stats.kurtosis(v) if np.ptp(v) else np.nan),
-    (ops.Covariance(), PAIRS, only_from(2, pairs(lambda x, y: np.cov(x, y)[0, 1]))),
-    (ops.Correlation(), PAIRS, only_from(2, pairs(correlation))),
-    (ops.Slope(), PAIRS, pairs(lambda x, y: least_squares(y, x)[0])),
-    (ops.LinearFit(), PAIRS, lambda v: pairs(least_squares)(v) if len(v) > 1 else (math.nan,) * 3),
+    (ops.LinearFit(), PAIRS, lambda v: exact("linear_fit")([(y, x) for x, y in v])),
     (ops.Minimum(), FLOATS, min),
     (ops.Maximum(), FLOATS, max),
     (ops.First(), FLOATS, lambda v: v[0]),
@@ -87,10 +77,7 @@ BUILTIN = [
     (ops.BitAnd(), INTEGERS, lambda v: reduce(lambda a, b: a & b, v)),
     (ops.BitOr(), INTEGERS, lambda v: reduce(lambda a, b: a | b, v)),
     (ops.BitXor(), INTEGERS, lambda v: reduce(lambda a, b: a ^ b, v)),
-    (ops.LogSumExp(), FLOATS[:-1], lambda v: math.log(math.fsum(map(math.exp, v)))),
     (ops.AffineMap(), PAIRS, compose),
-    (ops.DecayedSum(0.75), FLOATS, lambda v: decayed(v, 0.75)),
-    (ops.DecayedMean(0.5), FLOATS, lambda v: decayed(v, 0.5) / decayed([1.0] * len(v), 0.5)),
 ]
 BUILTIN += [
     (ops.ComplexSum(), PAIRS, lambda v: (math.fsum(x for x, _ in v), math.fsum(y for _, y in v))),
