@@ -40,23 +40,61 @@ def _holds_arrays(type_):
     return type_.ndim > 1 or any(isinstance(field.type, types.NestedArray) for field in fields)
 
 
+class _Library(JITCodeLibrary):
+    """Code of a kernel.
+
+    Each run of a pass manager of llvmlite takes 30 KB that are never released, also over a function that is
+    only declared.
+    """
+
+    def _optimize_functions(self, ll_module):
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                manager, builder = self._codegen._function_pass_manager()
+                manager.run(function, builder)
+
+
 class _UncountedCompiler(_FunctionCompiler):
     """A compiler without reference counts, unless methods of an operator pass arrays to the kernel."""
+
+    library_class = _Library
 
     def _choose_counting(self, args):
         tuples = [type_ for type_ in args if isinstance(type_, types.BaseNamedTuple)]
         operators = any(hasattr(type_.instance_class, "combine") for type_ in tuples)
         self.targetoptions["_nrt"] = operators and any(map(_holds_arrays, args))
 
-    def _compile_core(self, args, return_type):
+    def _compile(self, args, return_type):
+        """Return the result of the compiler, whose library is of the class for this kernel."""
         self._choose_counting(args)
+        flags = compiler.Flags()
+        self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
+        flags.no_compile = issubclass(self.library_class, _InnerLibrary)
+        context = self.targetdescr.target_context
+        library = self.library_class(context.codegen(), self.py_func.__qualname__)
+        if not flags.no_compile:
+            library.enable_object_caching()
+        return compiler.compile_extra(
+            self.targetdescr.typing_context,
+            context,
+            self.py_func,
+            args=args,
+            return_type=return_type,
+            flags=flags,
+            locals=self.locals,
+            library=library,
+            pipeline_class=self.pipeline_class,
+        )
+
+    def _compile_core(self, args, return_type):
         begin = time.perf_counter()
-        result = super()._compile_core(args, return_type)
+        result = self._compile(args, return_type)
         record(self.py_func, args, "compiled", time.perf_counter() - begin)
         return result
 
 
-class _InnerLibrary(JITCodeLibrary):
+class _InnerLibrary(_Library):
     """LLVM code of an inner kernel; the entry that it is linked into is optimised as a whole."""
 
     def finalize(self):
@@ -75,37 +113,33 @@ class _Address:
 class _InnerCompiler(_UncountedCompiler):
     """A compiler that stops before optimisation."""
 
+    library_class = _InnerLibrary
     noinline = False
 
     def _compile_core(self, args, return_type):
-        self._choose_counting(args)
-        flags = compiler.Flags()
-        self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
-        flags.no_compile = True
-        context = self.targetdescr.target_context
-        library = _InnerLibrary(context.codegen(), self.py_func.__qualname__)
-        result = compiler.compile_extra(
-            self.targetdescr.typing_context,
-            context,
-            self.py_func,
-            args=args,
-            return_type=return_type,
-            flags=flags,
-            locals=self.locals,
-            library=library,
-            pipeline_class=self.pipeline_class,
-        )
+        result = self._compile(args, return_type)
+        library = result.library
         if self.noinline:
             library._final_module.get_function(result.fndesc.llvm_func_name).add_function_attribute(
                 "noinline"
             )
         result = result._replace(entry_point=_Address())
+        context = self.targetdescr.target_context
         context.insert_user_function(result.entry_point, result.fndesc, [library])
         return result
 
 
+class _InlinedLibrary(_InnerLibrary):
+    """Code of a small function, which the optimisation of the entry simplifies where it is inlined."""
+
+    def _optimize_functions(self, ll_module):
+        ll_module.data_layout = self._codegen._data_layout
+
+
 class _CountingCompiler(_InnerCompiler):
     """An inner compiler for functions that may make arrays."""
+
+    library_class = _InlinedLibrary
 
     def _choose_counting(self, args):
         self.targetoptions["_nrt"] = True

@@ -20,7 +20,9 @@ from functools import cache, partial
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.imputils import impl_ret_borrowed
+from numba.core.registry import cpu_target
 from numba.extending import lower_builtin, type_callable
 
 from rollstat.compile.jit import inner_function
@@ -112,6 +114,14 @@ def jitable(function):
     """Let kernels call the decorated Python function."""
     overloaded(function)(lambda *arguments: function)
     return function
+
+
+def result_type(function, *arguments):
+    """Return the type that a call of `function` in a kernel has; no machine code is made."""
+    context = cpu_target.typing_context
+    context.refresh()
+    with global_compiler_lock:
+        return context.resolve_function_type(context.resolve_value_type(function), arguments, {}).return_type
 
 
 def count_trailing_zeros(word):

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import NumbaError, config, njit, typeof, types
+from numba import NumbaError, config, typeof, types
 from numba.np.numpy_support import as_dtype
 from numpy.typing import NDArray
 
+from rollstat.compile.lowering import result_type
 from rollstat.kernels.aggregate.operator_calls import combine_states, lift_argument, lower
 from rollstat.operators.interface import compiled, is_builtin
 
@@ -101,43 +102,29 @@ def _state_value(dtype: np.dtype[Any], state: Any) -> Any:
     return np.asarray(state, dtype.base)[()]
 
 
-# Only compiled code calls the overloads of these functions, so each needs a compiled caller.
-@njit
-def _lift(operator: Any, element: Any) -> Any:
-    return lift_argument(operator, element)
+_methods: dict[str, Any] = {"lift": lift_argument, "combine": combine_states, "lower": lower}
 
 
-@njit
-def _combine(operator: Any, older: Any, newer: Any) -> Any:
-    return combine_states(operator, older, newer)
-
-
-@njit
-def _lower(operator: Any, state: Any) -> Any:
-    return lower(operator, state)
-
-
-_methods: dict[str, Any] = {"lift": _lift, "combine": _combine, "lower": _lower}
+def _call(operator: Any, name: str, *arguments: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return _methods[name](operator, *arguments)
 
 
 def _call_compiled(operator: Any, name: str, *arguments: Any) -> tuple[Any, np.dtype[Any]]:
-    """Return a result of a compiled method, and its dtype; only shapes of arrays need a call."""
-    method = _methods[name]
-    signature = tuple(typeof(argument) for argument in (operator, *arguments))
+    """Return a result of a method, and its dtype when compiled; only shapes of arrays need a call."""
+    given = [typeof(argument) for argument in arguments]
     try:
-        method.compile(signature)
+        type_ = result_type(_methods[name], typeof(operator), *given)
     except NumbaError as error:
-        given = ", ".join(map(str, signature[1:]))
-        raise TypeError(f"{name} of {operator!r} cannot be compiled for {given}: {error}") from error
-    type_ = method.overloads[signature].signature.return_type
+        text = ", ".join(map(str, given))
+        raise TypeError(f"{name} of {operator!r} cannot be compiled for {text}: {error}") from error
     numbers = _numbers(type_)
-    value = method(operator, *arguments) if numbers is None else numbers
+    value = _call(operator, name, *arguments) if numbers is None else numbers
     return value, _dtype_of_type(type_, value)
 
 
 def _call_interpreted(operator: Any, name: str, *arguments: Any) -> tuple[Any, np.dtype[Any]]:
-    with np.errstate(all="ignore"):
-        value = getattr(_methods[name], "py_func", _methods[name])(operator, *arguments)
+    value = _call(operator, name, *arguments)
     return value, _dtype_of_value(value)
 
 
