@@ -1,4 +1,4 @@
-"""Write the table of statistics, the lists of functions, streams and operators, and a page per kernel."""
+"""Write the tables of statistics, the lists of functions, streams and operators, and a page per kernel."""
 
 import contextlib
 from pathlib import Path
@@ -38,6 +38,42 @@ def _table() -> str:
             f"     - {statistic.cost}",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _of_families(*families: str) -> str:
+    """Return a list of the functions of some families, with their summaries."""
+    functions = (each.function for each in REGISTRY.values() if each.family in families)
+    return "\n".join(f"- :func:`rollstat.{each.__name__}`: {_summary(each)}" for each in functions) + "\n"
+
+
+def _error_bounds() -> str:
+    """Return the table of the error bounds: the function, and the bound of each output."""
+    lines = [".. list-table::", "   :class: wide-table", "   :header-rows: 1", ""]
+    lines += ["   * - Function", "     - Largest absolute error"]
+    for statistic in REGISTRY.values():
+        bounds = zip(statistic.outputs, statistic.error_bound)  # operators of the user have none
+        several = len(statistic.error_bound) > 1
+        cells = [f"{output}: ``{bound}``" if several else f"``{bound}``" for output, bound in bounds]
+        if cells:
+            lines += [f"   * - :func:`~rollstat.{statistic.function.__name__}`", f"     - | {cells[0]}"]
+            lines += [f"       | {cell}" for cell in cells[1:]]
+    return "\n".join(lines) + "\n"
+
+
+def _same_bits() -> str:
+    """Return the table of the results that are equal to the last bit."""
+    functions: dict[bool, list[str]] = {True: [], False: []}
+    for statistic in REGISTRY.values():
+        functions[statistic.exact].append(f":func:`~rollstat.{statistic.function.__name__}`")
+    may_differ = "may differ in the last bits; each result is within its error bound"
+    rows = [
+        ("Statistics", "Another number of threads", "Another of these ways"),
+        (", ".join(functions[True]), "same bits", "same bits"),
+        ("sums of integers, and operators that do not round", "same bits", "same bits"),
+        (f"{', '.join(functions[False])}, if they or their operators round", "same bits", may_differ),
+    ]
+    lines = [".. list-table::", "   :header-rows: 1", "   :widths: 60 15 25", ""]
+    return "\n".join(lines + [f"   * - {a}\n     - {b}\n     - {c}" for a, b, c in rows]) + "\n"
 
 
 def _streams() -> str:
@@ -135,6 +171,9 @@ def write(docs: Path) -> None:
     for path, text in (
         *((kernels / f"{name}.rst", page) for name, page in pages.items()),
         (docs / "reference" / "statistics.inc", _table()),
+        (docs / "reference" / "order_statistics.inc", _of_families("selection", "ranks", "robust")),
+        (docs / "reference" / "error_bounds.inc", _error_bounds()),
+        (docs / "reference" / "same_bits.inc", _same_bits()),
         (docs / "reference" / "streams.rst", f"Streams\n=======\n\n{_streams()}"),
         (docs / "reference" / "operators.rst", f"Operators\n=========\n\n{_operators()}"),
         (docs / "reference" / "functions.rst", f"Functions\n=========\n\n{_functions()}"),
