@@ -28,13 +28,14 @@ not have, pass a ``ColumnCall`` themselves. ``_apply`` computes the statistic ov
 
 Private parts of pandas, as in pandas 2.2.3 and 3.1.1:
 
-- what window objects call, and the classes here replace: ``_apply``, ``_create_data``, ``_validate``,
-  ``_validate_datetimelike_monotonic``, ``_attributes``
+- what window objects call, and the classes here replace: ``_apply``, ``_create_data``, ``_gotitem``,
+  ``_validate``, ``_validate_datetimelike_monotonic``, ``_attributes``
 - further parts of window objects: ``_apply_pairwise``, ``_as_index``, ``_check_window_bounds``, ``_grouper``,
   ``_index_array``, ``_on``, ``_prep_values``, ``_raise_monotonic_error``, ``_resolve_output``,
   ``_selected_obj``, ``_validate_numeric_only``, ``_win_freq_i8``
 - how results are made: ``_constructor``, ``_constructor_expanddim``, ``_from_mgr``, ``_mgr``, ``_name``,
-  ``_values``, and ``pandas.core.internals.SingleBlockManager``
+  ``_values``, ``pandas.core.internals.SingleBlockManager``, ``pandas.core.internals.blocks.NumpyBlock`` and
+  ``pandas._libs.internals.BlockPlacement``
 - attributes of the grouper: ``codes``, ``ids``, ``indices``, ``levels``, ``names``, ``result_index``
 """
 

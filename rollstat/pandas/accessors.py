@@ -74,7 +74,7 @@ def rolling(
         reject_options(win_type, given)
         weighted: Any = pd.api.typing.Window
         return weighted(data, window, win_type=win_type, **parameters)
-    return Rolling(data, pandas_window(window, given), **parameters, _options=given)
+    return Rolling(data, pandas_window(window, given), **parameters)._with_options(given)
 
 
 def expanding(
@@ -102,9 +102,8 @@ def expanding(
     >>> rollstat.pandas.expanding(pd.Series([4.0, 1.0, 3.0, 2.0])).median().tolist()
     [4.0, 2.5, 3.0, 2.5]
     """
-    return Expanding(
-        data, min_periods=min_periods, method=method, _options=checked_options("expanding", options)
-    )
+    given = checked_options("expanding", options)
+    return Expanding(data, min_periods=min_periods, method=method)._with_options(given)
 
 
 _ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*) : ", re.MULTILINE)

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-found]  # not in the stubs
+from pandas._libs.internals import BlockPlacement  # type: ignore[import-not-found]  # not in the stubs
+from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-found]  # as above
+from pandas.core.internals.blocks import NumpyBlock  # type: ignore[import-not-found]  # as above
 
 from rollstat.dtypes import warn_of_rounding
 from rollstat.registry import REGISTRY
@@ -239,10 +241,11 @@ def plain_series(values: NDArray[Any], index: pd.Index, name: Any) -> Any:
 
     pandas makes its own results so: the constructor takes longer than a statistic of a hundred rows.
     """
-    manager = SingleBlockManager.from_array(values, index)
+    block = NumpyBlock(values, placement=BlockPlacement(slice(len(values))), ndim=1)
+    manager = SingleBlockManager(block, index)
     series: Any = pd.Series
     result = series._from_mgr(manager, axes=manager.axes)
-    result._name = name
+    object.__setattr__(result, "_name", name)
     return result
 
 

@@ -30,7 +30,7 @@ from rollstat.pandas.windows import (
 )
 
 MANY_GROUPS = 10_000
-_OWN_ATTRIBUTES = ("_options", "_align_to", "_rows", "_times")
+_OWN_ATTRIBUTES = ("_align_to", "_rows", "_times")
 
 # pandas 3.1 writes "By".
 _BY = "By" if hasattr(pandas_types, "RollingGroupBy") else "by"
@@ -299,7 +299,7 @@ class GroupBy:
         parameters = {"min_periods": min_periods, "center": center, "on": on, "closed": closed}
         parameters["method"] = method
         if win_type is not None:
-            reject_options(win_type, {"transform": True, **(given or {})} if transform else given)
+            reject_options(win_type, {"transform": True, **given} if transform else given)
             # By name, because pandas 2 has another order.
             return self._groups.rolling(window, win_type=win_type, **parameters)
         if isinstance(window, rollstat.Expanding):
@@ -339,14 +339,14 @@ class GroupBy:
         return self._windows(ExpandingGroupBy, parameters, given, transform)
 
     def _windows(
-        self, cls: Any, parameters: dict[str, Any], options: dict[str, Any] | None, transform: bool
+        self, cls: Any, parameters: dict[str, Any], options: dict[str, Any], transform: bool
     ) -> Any:
         """Return window objects of a class."""
         data = self._groups._selected_obj
-        own = {"_options": options, "_align_to": data.index if transform else None}
+        own = {"_align_to": data.index if transform else None}
         if cls is RollingGroupBy:
             own["_as_index"] = self._groups.as_index or transform
-        return cls(data, _grouper=self._groups._grouper, **own, **parameters)
+        return cls(data, _grouper=self._groups._grouper, **own, **parameters)._with_options(options)
 
     def __getitem__(self, key: Any) -> "GroupBy":
         return GroupBy(self._groups[key])

@@ -12,7 +12,8 @@ pandas.
 import numbers
 import warnings
 from functools import lru_cache
-from typing import Any, ClassVar, TypedDict
+from types import MappingProxyType
+from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -45,17 +46,15 @@ class WindowOptions(TypedDict, total=False):
     algorithm: str
 
 
-def checked_options(method: str, options: Any) -> dict[str, Any] | None:
+def checked_options(method: str, options: Any) -> dict[str, Any]:
     """Return the options that pandas does not have, or raise TypeError for an unknown one of `method`."""
-    if not options:
-        return None
-    unknown = sorted(options.keys() - WindowOptions.__annotations__.keys())
+    unknown = options and sorted(options.keys() - WindowOptions.__annotations__.keys())
     if unknown:
         raise TypeError(
             f"{method}() got an unexpected keyword argument {unknown[0]!r}; "
             f"in addition to those of pandas, the options are {', '.join(WindowOptions.__annotations__)}"
         )
-    return dict(options)
+    return options  # type: ignore[no-any-return]  # those that the method has collected
 
 
 def reject_options(win_type: Any, options: Any) -> None:
@@ -102,7 +101,7 @@ class WindowIndexer(BaseIndexer):
         return windows.bounds(0, windows.rows)
 
 
-def pandas_window(window: Any, options: dict[str, Any] | None) -> Any:
+def pandas_window(window: Any, options: dict[str, Any]) -> Any:
     """Return a window in a form that pandas takes; move `times` from the options into it."""
     times = options.pop("times", None) if options else None
     is_pair = isinstance(window, tuple) and len(window) == 2
@@ -137,26 +136,37 @@ def _bounds(indexer: Any, window: Any) -> tuple[NDArray[np.int64], NDArray[np.in
     return start, end
 
 
-@lru_cache(maxsize=256)
-def _width_of_window(window: str, unit: str) -> int | None:
-    """Return the width in a unit of time that pandas reads from a window; None where it warns or raises.
+_CHECKED = ("window", "min_periods", "center", "closed", "step", "method")
 
-    Reading it takes as long as a statistic of a hundred rows.
+
+@lru_cache(maxsize=256, typed=True)
+def _accepted(unit: str | None, *values: Any) -> tuple[int | None, Any] | None:
+    """Return the width and `min_periods` that pandas reads from a window; None where it warns or raises.
+
+    The index has times of this unit, or none; `values` are those of the parameters in `_CHECKED`.
     """
-    one: Any = pd.Series(0.0, np.zeros(1, f"M8[{unit}]"))
+    one: Any = pd.Series(0.0, None if unit is None else np.zeros(1, f"M8[{unit}]"))
     with warnings.catch_warnings(action="error"):
         try:
-            return int(one.rolling(window)._win_freq_i8)
-        except (Warning, ValueError):
+            windows = one.rolling(**dict(zip(_CHECKED, values)))
+        except Exception:
             return None
+    return windows._win_freq_i8, windows.min_periods
 
 
 class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
     """What the window objects have in common; a base class before that of pandas."""
 
-    def __init__(self, *args: Any, _options: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        self._options = {} if _options is None else _options
-        super().__init__(*args, **kwargs)
+    _options: Any = MappingProxyType({})
+
+    def _with_options(self, options: Any) -> Any:
+        """Set the options that pandas does not have, and return the windows."""
+        self._options = options
+        return self
+
+    def _gotitem(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the windows of selected columns."""
+        return super()._gotitem(*args, **kwargs)._with_options(self._options)
 
     def _row_windows(self) -> RowWindows | None:
         """Return the windows for rollstat's functions; None where pandas must compute."""
@@ -484,21 +494,24 @@ class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, 
 
     min_periods: Any
     _win_freq_i8: Any
-    _attributes: ClassVar[list[str]] = [*_PandasRolling._attributes, "_options"]
 
     def _validate(self) -> None:
-        """Check the parameters as pandas does, but read each width in time once."""
-        times, window = self._on, self.window
-        usual = type(window) is str and type(times) in (pd.DatetimeIndex, pd.TimedeltaIndex)
-        width = _width_of_window(window, times.unit) if usual and self.step is None else None
-        if width is None:
+        """Check the parameters as pandas does, but those that do not depend on the data once."""
+        window = self.window
+        in_time = type(window) is str and type(self._on) in (pd.DatetimeIndex, pd.TimedeltaIndex)
+        usual = (in_time or type(window) is int) and isinstance(self.obj, (pd.Series, pd.DataFrame))
+        unit = self._on.unit if in_time else None
+        given = window, self.min_periods, self.center, self.closed, self.step, self.method
+        try:
+            accepted = _accepted(unit, *given) if usual else None
+        except TypeError:  # a parameter without a hash
+            accepted = None
+        if accepted is None:
             super()._validate()
             return
-        super(_PandasRolling, self)._validate()
-        self._validate_datetimelike_monotonic()
-        self._win_freq_i8 = width
-        if self.min_periods is None:
-            self.min_periods = 1
+        if in_time:
+            self._validate_datetimelike_monotonic()
+        self._win_freq_i8, self.min_periods = accepted
 
     def _width_in_time(self) -> int:
         """Return the width in the unit of the times; pandas drops fractions of the frequency of periods."""
@@ -567,8 +580,6 @@ class Expanding(Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a ba
     >>> pd.Series([4.0, 1.0, 3.0, 2.0]).rollstat.expanding(2).kth(2).tolist()
     [nan, 4.0, 3.0, 2.0]
     """
-
-    _attributes: ClassVar[list[str]] = [*_PandasExpanding._attributes, "_options"]
 
     def _row_windows(self) -> RowWindows | None:
         options = self._common_options()
