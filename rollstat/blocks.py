@@ -287,7 +287,7 @@ class Point(NamedTuple):
 def read_only(values: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only view: kernels compile for one kind of array instead of two."""
     view = values.view()
-    view.flags.writeable = False
+    view.setflags(False)  # faster than by name, and than its attribute
     return view
 
 

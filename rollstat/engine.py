@@ -356,7 +356,7 @@ def key_of_arrays(arrays: Sequence[Any], times: Any) -> tuple[Any, ...] | None:
         if type(array) is not np.ndarray or array.dtype.char not in _KEPT_DTYPES:
             return None
         flags = array.flags
-        if not (flags.c_contiguous and flags.aligned) or (times is not None and array.ndim != 1):
+        if not (flags.c_contiguous and flags.aligned):
             return None
         key += array.dtype, array.shape
     if times is not None:

@@ -69,8 +69,8 @@ class Choice:
     at_run_time: tuple[tuple[str, str], ...] = ()
 
 
-# Cached properties of a plan that depend on its windows.
-_OF_WINDOWS = ("one_call", "call_seconds", "bounds", "variant", "_rows")
+# What a plan keeps that depends on its windows.
+_OF_WINDOWS = ("one_call", "bounds", "variant", "_rows", "_last_over")
 _MOST_PLANS = 256
 kept_plans: dict[Any, "Plan"] = {}
 """Plans of earlier calls by all that decides them; a full store is emptied."""
@@ -309,6 +309,7 @@ class Plan:
             self.windows = options.windows(window, np.append(starts, self.lines * length))
             self.windows.min_periods = default
         self.timed = isinstance(self.windows, TimeWindows) and isinstance(options.times, OrderedTimes)
+        self._last_over: tuple[bytes, Plan | None] = b"", None
 
     def _plan_outputs(self) -> None:
         options, outputs = self.options, self.computation.outputs
@@ -348,10 +349,19 @@ class Plan:
         return part
 
     def over(self, times: NDArray[Any]) -> "Plan":
-        """Return the plan for these times, which are of the form that it was made for."""
+        """Return the plan for these times, which are of the form that it was made for.
+
+        It is kept for further calls over the same times, with a copy of them.
+        """
+        content = times.tobytes()
+        known, plan = self._last_over
+        if plan is not None and known == content:
+            return plan
         assert isinstance(self.windows, TimeWindows)
         _ = self.call  # which does not depend on times: kept for the next ones
-        return self.with_windows(self.windows.over(read_only(times.view(np.int64))), self.computation)
+        plan = self.with_windows(self.windows.over(np.frombuffer(content, np.int64)), self.computation)
+        self._last_over = content, plan
+        return plan
 
     @cached_property
     def split(self) -> "Split | None":
@@ -514,7 +524,7 @@ class Plan:
             return None
         return self.call if self.call_seconds <= ONE_CALL_SECONDS else None
 
-    @cached_property
+    @property
     def call_seconds(self) -> float:
         """About how long the call takes."""
         return math.inf if self.call is None else self.call.seconds(self.rows, self.bounds.longest)

@@ -347,8 +347,8 @@ class TimeWindows(_RowWindows):
 
     def over(self, times: NDArray[np.int64]) -> "TimeWindows":
         """Return windows of this width over other times that never decrease."""
-        windows = copy(self)
-        windows._times, windows.memory = times, (times, self.offsets)
+        windows = object.__new__(TimeWindows)
+        vars(windows).update(vars(self), _times=times, memory=(times, self.offsets))  # faster than a copy
         return windows
 
     def bounds(self, first: int, last: int) -> Bounds:

@@ -128,7 +128,7 @@ class Sums(Computation):
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
         """Return what writes all results of a series in one call, see :class:`Computation`."""
         kernel, summand = BoundKernel(variable_windows.sum_windows), self._summand
-        fitted = len(self.outputs) > 1
+        fitted, channels, least = len(self.outputs) > 1, traits(summand).channels, float(least)
 
         def run(
             columns: list[NDArray[np.float64]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]
@@ -137,9 +137,9 @@ class Sums(Computation):
             x, by_row = columns[0], fitted and len(columns) == 1
             y = _row_numbers(len(x)) if by_row else columns[-1]
             out = np.empty((3, len(start))) if fitted else outputs[0][None]
-            sizes = traits(summand).channels, len(out), longest, len(x), len(start)
-            memory = _short.get(sizes, partial(_memory_of_short, *sizes))
-            left = kernel(summand, x, y, start, end, float(least), *memory, out)
+            sizes = channels, len(out), longest, len(x), len(start)
+            memory = _short.get(sizes, lambda: _memory_of_short(*sizes))
+            left = kernel(summand, x, y, start, end, least, *memory, out)
             if left and not _stays_in_range(summand, x, y):
                 return False
             if fitted:
