@@ -355,8 +355,7 @@ def key_of_arrays(arrays: Sequence[Any], times: Any) -> tuple[Any, ...] | None:
     for array in arrays:
         if type(array) is not np.ndarray or array.dtype.char not in _KEPT_DTYPES:
             return None
-        flags = array.flags
-        if not (flags.c_contiguous and flags.aligned):
+        if not array.flags.aligned:
             return None
         key += array.dtype, array.shape
     if times is not None:

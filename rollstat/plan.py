@@ -26,7 +26,7 @@ from rollstat.dtypes import compute_dtype, missing_value, plain, result_dtype
 from rollstat.kernels.bounds import subtract_row
 from rollstat.options import Options, OrderedTimes, Window
 from rollstat.results import MinPeriods
-from rollstat.thresholds import ONE_CALL_ROWS, ONE_CALL_SECONDS, SHORT_LINE
+from rollstat.thresholds import FEW_LINES, ONE_CALL_ROWS, ONE_CALL_SECONDS, SHORT_LINE
 from rollstat.windows import FixedWindows, OffsetWindows, TimeWindows, Windows
 
 
@@ -302,8 +302,11 @@ class Plan:
         self._plan_outputs()
         self.lines = math.prod(shape[: self.axis]) * math.prod(shape[self.axis + 1 :])
         short = self.lines > 1 and 0 < length < SHORT_LINE and isinstance(self.windows, FixedWindows)
-        self.joined = short and not self.computation.knows_rows
+        self.joined = False  # which `one_call` reads
+        few = short and self.lines <= FEW_LINES and self.one_call is not None
+        self.joined = short and not few and not self.computation.knows_rows
         if self.joined:
+            self._forget("call", *_OF_WINDOWS)
             default = self.windows.min_periods
             starts = np.arange(self.lines, dtype=np.int64)[:, None] * length + segments[:-1]
             self.windows = options.windows(window, np.append(starts, self.lines * length))
@@ -343,10 +346,13 @@ class Plan:
         """Return the plan of the same call for other windows over the same rows."""
         part = object.__new__(Plan)
         vars(part).update(vars(self))  # in a third of the time of a copy
-        for name in _OF_WINDOWS:
-            vars(part).pop(name, None)
+        part._forget(*_OF_WINDOWS)
         part.windows, part.rows, part.computation = windows, windows.rows, computation
         return part
+
+    def _forget(self, *names: str) -> None:
+        for name in names:
+            vars(self).pop(name, None)
 
     def over(self, times: NDArray[Any]) -> "Plan":
         """Return the plan for these times, which are of the form that it was made for.

@@ -203,9 +203,9 @@ def lines_of_out(out: Sequence[Any], axis: int, inputs: Sequence[NDArray[Any]]) 
 
 def as_lines(array: NDArray[Any], axis: int) -> NDArray[Any]:
     """Return a view (or a copy, where no view exists) of `array` as lines along its last axis."""
-    if array.ndim == 1:  # by far the fastest way for a short series
-        return array[None]
-    moved = array if axis == array.ndim - 1 else np.moveaxis(array, axis, -1)
+    if array.ndim <= 2:  # by far the fastest way for a short series
+        return array[None] if array.ndim == 1 else array.swapaxes(axis, -1)
+    moved = np.moveaxis(array, axis, -1)
     return moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
 
 
@@ -217,6 +217,8 @@ def shaped(lines: NDArray[Any], shape: tuple[int, ...], axis: int, kept: Any) ->
     if len(shape) == 1:
         return lines[..., 0, kept]
     part = lines[..., kept]
+    if len(shape) == 2:
+        return part.swapaxes(axis - 2, -1)
     outputs, rest = part.shape[:-2], shape[:axis] + shape[axis + 1 :]
     part = part.reshape(*outputs, *rest, part.shape[-1])
-    return part if axis == len(shape) - 1 else np.moveaxis(part, -1, axis + len(outputs))
+    return np.moveaxis(part, -1, axis + len(outputs))

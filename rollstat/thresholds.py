@@ -68,6 +68,9 @@ BOX_AS_ROWS = 128
 SHORT_LINE = 4096
 """Lines of fewer rows are laid end to end: to set up a block for each would cost more than its work."""
 
+FEW_LINES = 8
+"""Most lines of an array whose short lines are written by one kernel call each, and not laid end to end."""
+
 STREAM_STEPS = 1_000
 """Longest array that a stream takes by compiled steps in one call, whatever the window."""
 

@@ -22,9 +22,6 @@ from rollstat.registry import REGISTRY
 _CODED = ("nunique", "mode", "first", "last")
 # Statistics whose results are rows.
 _POSITIONS = ("argkth", "argmin", "argmax", "argminmax")
-
-# Up to these sizes, one call for each column takes less time than one call for all.
-_FEW_ROWS, _FEW_COLUMNS = 10_000, 8
 _FLOAT64 = np.dtype(np.float64)
 
 
@@ -143,11 +140,7 @@ class ColumnCall(NamedTuple):
             if dtype.kind in "iu":
                 warn_of_rounding(frame.iloc[:, i].to_numpy())
         values = frame.to_numpy() if self.keep_dtype else frame.to_numpy(np.float64)
-        if len(frame) <= _FEW_ROWS and frame.shape[1] <= _FEW_COLUMNS:
-            columns = np.ascontiguousarray(values.T)
-            found = np.array([self.compute(column) for column in columns]).T
-        else:
-            found = self.compute(values, axis=0)
+        found = self.compute(values, axis=0)
         index = self._index(frame)
         return frame._constructor(found, index=index, columns=frame.columns.view(), copy=False)
 

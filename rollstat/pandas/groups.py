@@ -338,9 +338,7 @@ class GroupBy:
         parameters = {"min_periods": min_periods, "method": method}
         return self._windows(ExpandingGroupBy, parameters, given, transform)
 
-    def _windows(
-        self, cls: Any, parameters: dict[str, Any], options: dict[str, Any], transform: bool
-    ) -> Any:
+    def _windows(self, cls: Any, parameters: dict[str, Any], options: dict[str, Any], transform: bool) -> Any:
         """Return window objects of a class."""
         data = self._groups._selected_obj
         own = {"_align_to": data.index if transform else None}

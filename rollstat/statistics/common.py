@@ -109,7 +109,7 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def _call_key(name: str, arrays: tuple[Any, ...], others: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Return what decides the plan of a call of contiguous arrays and simple arguments; None for others."""
+    """Return what decides the plan of a call of aligned arrays and simple arguments; None for others."""
     key = key_of_arrays(arrays, options.get("times"))
     if key is None or options.get("nan_policy") == "raise":
         return None
