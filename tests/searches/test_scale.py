@@ -47,7 +47,8 @@ def test_an_error_beyond_its_bound_is_found(monkeypatch):
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_results_are_within_their_bounds(name):
-    assert search(name) > 100
+    # Two series have many more pairs of kinds: half a handling of scale is found after about 30 calls.
+    assert search(name, calls=60 if REGISTRY[name].series > 1 else 12) > 100
 
 
 def test_intercepts_over_subnormal_slopes_are_within_their_bound():

@@ -468,15 +468,13 @@ def _rescale(
     if _stays_in_range(summand, x, y):
         return
     series = (x,) if x is y else (x, y)
-    low, high = np.empty((2, block.rows))
-    scales = np.zeros((2, block.rows), np.int64)
-    for scale, values in zip(scales, series):
-        automatic(block.over([values]), Extrema(minimum=low, maximum=high))
-        spread = high - low
-        exponent = np.frexp(np.where(np.isinf(spread), high * 0.5 - low * 0.5, spread))[1]
-        scale[:] = np.where(np.abs(exponent) > MODERATE, np.rint(exponent / MODERATE) * MODERATE, 0)
-    if len(series) == 1:
-        scales[1] = scales[0]
+    low, high = np.empty((2, len(series), block.rows))
+    for i, values in enumerate(series):
+        automatic(block.over([values]), Extrema(minimum=low[i], maximum=high[i]))
+    spread = high - low
+    exponent = np.frexp(np.where(np.isinf(spread), high * 0.5 - low * 0.5, spread))[1]
+    scale = np.where(np.abs(exponent) > MODERATE, np.rint(exponent / MODERATE) * MODERATE, 0)
+    scales = np.broadcast_to(scale, (2, block.rows))
     for pair in {(int(a), int(b)) for a, b in scales.T} - {(0, 0)}:
         rows = np.flatnonzero((scales[0] == pair[0]) & (scales[1] == pair[1]))
         _compute_scaled(block, summand, (x, y), pair, rows, out)
