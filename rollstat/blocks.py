@@ -287,7 +287,7 @@ class Point(NamedTuple):
 def read_only(values: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only view: kernels compile for one kind of array instead of two."""
     view = values.view()
-    view.setflags(False)  # faster than by name, and than its attribute
+    view.setflags(False)  # type: ignore[call-arg]  # `write`, faster than by name and than the attribute
     return view
 
 

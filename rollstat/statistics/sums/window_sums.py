@@ -128,7 +128,7 @@ class Sums(Computation):
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
         """Return what writes all results of a series in one call, see :class:`Computation`."""
         kernel, summand = BoundKernel(variable_windows.sum_windows), self._summand
-        fitted, channels, least = len(self.outputs) > 1, traits(summand).channels, float(least)
+        fitted, channels, limit = len(self.outputs) > 1, traits(summand).channels, float(least)
 
         def run(
             columns: list[NDArray[np.float64]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]
@@ -139,7 +139,7 @@ class Sums(Computation):
             out = np.empty((3, len(start))) if fitted else outputs[0][None]
             sizes = channels, len(out), longest, len(x), len(start)
             memory = _short.get(sizes, lambda: _memory_of_short(*sizes))
-            left = kernel(summand, x, y, start, end, least, *memory, out)
+            left = kernel(summand, x, y, start, end, limit, *memory, out)
             if left and not _stays_in_range(summand, x, y):
                 return False
             if fitted:
