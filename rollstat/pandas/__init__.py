@@ -13,6 +13,7 @@ rollstat does not.
 
 ========================  =============================================================================
 ``calls.py``              a statistic of columns in place of a kernel of pandas, and conversions of columns
+``functions.py``          functions of ``apply`` that statistics compute
 ``windows.py``            the window objects: pandas' classes, whose statistics rollstat computes
 ``groups.py``             groupby, and windows within groups
 ``accessors.py``          the accessors, :func:`rolling` and :func:`expanding` as functions, and the methods
@@ -41,7 +42,7 @@ Private parts of pandas, as in pandas 2.2.3 and 3.1.1:
 
 from rollstat.pandas.accessors import DataFrameAccessor, SeriesAccessor, expanding, rolling
 from rollstat.pandas.groups import ExpandingGroupBy, GroupBy, RollingGroupBy
-from rollstat.pandas.windows import Expanding, Rolling
+from rollstat.pandas.windows import Expanding, Rolling, handed_back
 
 __all__ = [
     "DataFrameAccessor",
@@ -52,5 +53,6 @@ __all__ = [
     "RollingGroupBy",
     "SeriesAccessor",
     "expanding",
+    "handed_back",
     "rolling",
 ]

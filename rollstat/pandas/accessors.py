@@ -17,11 +17,13 @@ from pandas.api.extensions import register_dataframe_accessor, register_series_a
 import rollstat
 from rollstat.pandas.groups import GroupBy
 from rollstat.pandas.windows import (
+    OF_PANDAS,
     Expanding,
     Rolling,
     WindowOptions,
     Windows,
     checked_options,
+    hand_back,
     pandas_window,
     reject_options,
 )
@@ -66,12 +68,15 @@ def rolling(
     [nan, nan, 3.0, 2.0]
     """
     given = checked_options("rolling", options)
+    if type(closed) is int:
+        raise TypeError(f"closed, the sixth parameter in pandas 3, is no number such as axis; got {closed!r}")
     if win_type is None and isinstance(window, rollstat.Expanding):
         return expanding(data, 1 if min_periods is None else min_periods, method, **options)
     parameters = {"min_periods": min_periods, "center": center, "on": on, "closed": closed, "step": step}
     parameters["method"] = method
     if win_type is not None:
         reject_options(win_type, given)
+        hand_back(f"win_type={win_type!r}", OF_PANDAS)
         weighted: Any = pd.api.typing.Window
         return weighted(data, window, win_type=win_type, **parameters)
     return Rolling(data, pandas_window(window, given), **parameters)._with_options(given)
@@ -294,6 +299,7 @@ class _Accessor:
         ExponentialMovingWindow
             That of pandas.
         """
+        hand_back("ewm", OF_PANDAS)
         return self._data.ewm(*args, **options)
 
 

@@ -60,6 +60,8 @@ class ColumnCall(NamedTuple):
         Whether to compute it over 1 for each observation and 0 for each missing value.
     group_starts : ndarray of int64 or None
         For windows within groups, the first row of the group of each row: positions count from there.
+    function : callable or None
+        What computes it in place of the function of the registry.
     """
 
     name: str
@@ -68,6 +70,7 @@ class ColumnCall(NamedTuple):
     keep_dtype: bool = False
     observed: bool = False
     group_starts: NDArray[np.int64] | None = None
+    function: Any = None
 
     @property
     def labels(self) -> Any:
@@ -78,11 +81,12 @@ class ColumnCall(NamedTuple):
         """Return what rollstat's function returns for an array."""
         window, given, _ = self.windows
         options = {REGISTRY[self.name].window_name: window, **given, **self.parameters, **options}
+        function = self.function or REGISTRY[self.name].function
         in_data = self.name in _POSITIONS and options.get("relative_to", "data") == "data"
         if self.group_starts is None or not in_data:
-            return REGISTRY[self.name].function(values, **options)
+            return function(values, **options)
         fill = options.pop("fill_value", None)
-        found = REGISTRY[self.name].function(values, **options)
+        found = function(values, **options)
         for result in found if isinstance(found, tuple) else (found,):
             rows = np.ma.getdata(result).T if options.get("axis") == 0 else np.ma.getdata(result)
             rows -= np.where(rows >= 0, self.group_starts, 0)

@@ -19,12 +19,14 @@ from pandas.api.indexers import BaseIndexer
 import rollstat
 from rollstat.pandas.calls import RowWindows
 from rollstat.pandas.windows import (
+    OF_PANDAS,
     Expanding,
     Rolling,
     WindowIndexer,
     WindowOptions,
     Windows,
     checked_options,
+    hand_back,
     pandas_window,
     reject_options,
 )
@@ -184,6 +186,7 @@ class _Groups(Windows):
             raise ValueError(
                 f"transform=True does not apply to {name}, which returns several rows for each row"
             )
+        hand_back(name, "windows within groups")
         return self._pandas(name)(other, pairwise, ddof, numeric_only)
 
 
@@ -299,6 +302,7 @@ class GroupBy:
         parameters = {"min_periods": min_periods, "center": center, "on": on, "closed": closed}
         parameters["method"] = method
         if win_type is not None:
+            hand_back(f"win_type={win_type!r}", OF_PANDAS)
             reject_options(win_type, {"transform": True, **given} if transform else given)
             # By name, because pandas 2 has another order.
             return self._groups.rolling(window, win_type=win_type, **parameters)

@@ -11,6 +11,7 @@ pandas.
 
 import numbers
 import warnings
+from collections import Counter
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypedDict
@@ -23,6 +24,7 @@ from pandas.errors import DataError
 
 import rollstat
 from rollstat.pandas.calls import ColumnCall, NotNumbers, RowWindows, float_values, plain_series, to_array
+from rollstat.pandas.functions import known
 
 # The stubs of pandas leave out the methods by which its classes call each other.
 _PandasRolling: Any = pd.api.typing.Rolling
@@ -33,6 +35,48 @@ _RANK_METHODS = ("average", "min", "max", "dense", "first")
 _PASSED_ON = ("nan_policy", "fill_value", "threads", "algorithm")
 # Statistics without parameters, by the names under which methods of pandas pass their kernels to `_apply`.
 _KERNELS = ("sum", "mean", "median", "min", "max", "skew", "kurt", "first", "last", "nunique", "count")
+
+
+_handed_back: Counter[tuple[str, str]] = Counter()
+_warned: list[set[str]] = []
+OF_PANDAS = "pandas computes all such windows"
+
+
+def handed_back(warn: bool | None = None) -> dict[tuple[str, str], int]:
+    """Return how many calls of the accessors pandas has computed since the start, by method and reason.
+
+    Calls that name an engine of pandas do not count.
+
+    Parameters
+    ----------
+    warn : bool, optional
+        Whether the next such call for each reason causes a warning. Default: as before, at first not.
+
+    Returns
+    -------
+    dict
+        The number of calls for each pair of a method and a reason.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> before = rollstat.pandas.handed_back()
+    >>> _ = pd.Series([4.0, 1.0, 3.0]).rollstat.ewm(span=2).mean()
+    >>> {call for call, count in rollstat.pandas.handed_back().items() if count != before.get(call)}
+    {('ewm', 'pandas computes all such windows')}
+    """
+    if warn is not None:
+        _warned[:] = [set()] if warn else []
+    return dict(_handed_back)
+
+
+def hand_back(method: str, reason: str) -> None:
+    """Count a call that pandas computes, and warn if this is wanted."""
+    _handed_back[method, reason] += 1
+    for warned in _warned:
+        if reason not in warned:
+            warned.add(reason)
+            warnings.warn(f"pandas computes {method}: {reason}", pd.errors.PerformanceWarning, stacklevel=3)
 
 
 class WindowOptions(TypedDict, total=False):
@@ -52,7 +96,8 @@ def checked_options(method: str, options: Any) -> dict[str, Any]:
     if unknown:
         raise TypeError(
             f"{method}() got an unexpected keyword argument {unknown[0]!r}; "
-            f"in addition to those of pandas, the options are {', '.join(WindowOptions.__annotations__)}"
+            f"in addition to those of pandas 3, the options are {', '.join(WindowOptions.__annotations__)}"
+            f"{'; transpose the frame instead' * (unknown[0] == 'axis')}"
         )
     return options  # type: ignore[no-any-return]  # those that the method has collected
 
@@ -188,6 +233,12 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
                 raise
             return None  # pandas asks the indexer after its own checks, and not for data without values
 
+    def _reason(self) -> str:
+        """Return why pandas computes windows that `_windows_for` does not return."""
+        if self.method != "single":
+            return f"method={self.method!r}"
+        return "windows of no rows, with bounds that decrease, or of an indexer within groups"
+
     def _pandas(self, name: str) -> Any:
         """Return the method of pandas' class."""
         return getattr(super(), name)
@@ -207,6 +258,8 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
         """
         windows = self._windows_for(engine) if accepted else None
         if windows is None:
+            if engine is None:
+                hand_back(name, self._reason() if accepted else "its parameters")
             engines = {"engine": engine, "engine_kwargs": engine_kwargs}
             parameters |= {key: value for key, value in engines.items() if value is not None}
             return self._pandas(name)(**parameters, numeric_only=numeric_only)
@@ -256,6 +309,8 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
         """Compute a :class:`Call`, and the kernels of pandas for which there is one."""
         call = self._call_for(func, name)
         if call is None:
+            if name in _KERNELS:
+                hand_back(name, self._reason())
             return self._pandas("_apply")(func, name, numeric_only, numba_args, **kwargs)
         if numeric_only:
             self._validate_numeric_only(name, numeric_only)
@@ -453,6 +508,7 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
             if not by_rows and not self.obj.index.equals(getattr(other, "index", None)):
                 windows = None  # windows of the union of both indexes
         if windows is None:
+            hand_back(name, "its parameters or windows")
             return self._pandas(name)(other, pairwise, ddof, numeric_only)
         call = ColumnCall(name, windows, {"ddof": ddof} if name == "cov" else {})
 
@@ -466,6 +522,37 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
 
         self._validate_numeric_only(name, numeric_only)
         return self._apply_pairwise(self._selected_obj, other, pairwise, pair, numeric_only)
+
+    def apply(self, func: Any, raw: Any = False, *args: Any, **kwargs: Any) -> Any:
+        """Return what :meth:`pandas.api.typing.Rolling.apply` does, without Python if rollstat knows `func`.
+
+        It knows ``len``, the built-in ``sum``, ``min`` and ``max``, `numpy.sum`, `mean`, `median`, `min`,
+        `max`, `std`, `var`, their forms that ignore NaN, `numpy.ptp`, `any`, `all`, `count_nonzero`, `argmin`
+        and `argmax`, `pandas.Series.nunique`, and `scipy.stats.skew` and `kurtosis`.
+        """
+        plain = not any(args) and not any(kwargs.values()) and not self._options
+        call = self._known(func, raw) if plain and type(raw) is bool else None
+        if call is not None:
+            return self._apply(call, "apply")
+        hand_back("apply", "a function that rollstat does not know, or not for these values and windows")
+        return self._pandas("apply")(func, raw, *args, **kwargs)
+
+    def _known(self, func: Any, raw: bool) -> ColumnCall | None:
+        """Return the call of a function that rollstat knows; None where pandas calls it for each window."""
+        own = isinstance(getattr(self, "window", None), WindowIndexer)
+        windows = (None if own else self._windows_for()) or RowWindows(0, {})
+        window, options, _ = windows
+        least = options.get("min_periods", window)
+        fixed = type(window) is int and not {"times", "closed"} & options.keys() and least >= window
+        try:
+            values = self._create_data(self._selected_obj).to_numpy(np.float64, na_value=np.nan)
+            found = known(func, raw, values, least * fixed) if least else None
+        except (TypeError, ValueError):  # no numbers
+            found = None
+        if found is None:
+            return None
+        options["nan_policy"] = found[1]
+        return ColumnCall("sum", windows, {}, function=found[0].function)
 
     def aggregate(self, func: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Return what :meth:`pandas.api.typing.Rolling.aggregate` does; `func` can be an operator too.

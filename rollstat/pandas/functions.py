@@ -1,0 +1,125 @@
+"""Functions of windows that ``apply`` and ``agg`` take, and that statistics compute without Python.
+
+Results are those of ``apply``, which replaces inf by NaN and calls a function for every window with at least
+``min_periods`` observations, missing values included. What a function does with these depends on ``raw``.
+"""
+
+import builtins
+import math
+import sys
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rollstat.registry import REGISTRY
+
+
+class Known(NamedTuple):
+    """A function of a window that statistics compute.
+
+    Attributes
+    ----------
+    compute : callable
+        Takes a function of the name and the values of a statistic, the values, and the rows of a window.
+    raw, series : str or None
+        The `nan_policy` of the function over arrays and over Series; None where no statistic has its results
+        for windows with missing values, "raise" where it has none.
+    least : int
+        Fewest rows of the windows, all of one width, of a function that takes no others; else 0.
+    """
+
+    compute: Callable[..., Any]
+    raw: str | None = "propagate"
+    series: str | None = "propagate"
+    least: int = 0
+
+    def function(self, values: Any, *, window: Any, **options: Any) -> Any:
+        """Return the results for an array, as functions over arrays do."""
+
+        def statistic(name: str, values: Any, **parameters: Any) -> Any:
+            return REGISTRY[name].function(values, window, **options, **parameters)
+
+        return self.compute(statistic, values, window)
+
+
+def _named(name: str, raw: str | None, series: str | None, **parameters: Any) -> Known:
+    return Known(lambda statistic, values, _: statistic(name, values, **parameters), raw, series)
+
+
+def _position(name: str) -> Known:
+    def compute(statistic: Any, values: Any, _: Any) -> Any:
+        found = statistic(name, values, relative_to="oldest")
+        return np.where(found < 0, np.nan, found)
+
+    return Known(compute, None, "omit")
+
+
+def _counted(observation: Callable[[Any], Any]) -> Known:
+    """Return the number of observations of which a condition holds."""
+
+    def compute(statistic: Any, values: Any, _: Any) -> Any:
+        return statistic("sum", np.where(np.isnan(values), np.nan, observation(values)))
+
+    return Known(compute, None, None)
+
+
+def _biased(name: str, least: int, shape: Callable[[Any, int], Any]) -> Known:
+    """Return a moment of SciPy, NaN where all values agree in nearly all digits, as SciPy has it."""
+
+    def compute(statistic: Any, values: Any, rows: int) -> Any:
+        varies = statistic("std", values, ddof=0) > 1e-15 * np.abs(statistic("mean", values))
+        return np.where(varies, shape(statistic(name, values), rows), np.nan)
+
+    return Known(compute, least=least)
+
+
+_KNOWN: dict[Any, Known] = {
+    len: _counted(np.ones_like),
+    builtins.sum: _named("sum", "propagate", "propagate"),
+    builtins.min: _named("min", None, None),
+    builtins.max: _named("max", None, None),
+    np.median: _named("median", "propagate", "propagate"),
+    np.nanmedian: _named("median", "omit", "omit"),
+    np.ptp: _named("ptp", "propagate", "propagate"),
+    np.any: _named("any", None, "omit"),
+    np.all: _named("all", None, "omit"),
+    np.count_nonzero: _counted(lambda values: values != 0),
+    np.argmax: _position("argmax"),
+    np.argmin: _position("argmin"),
+    pd.Series.nunique: _named("nunique", "raise", "omit"),
+}
+for _name in ("sum", "mean", "min", "max", "std", "var"):
+    _parameters = {"ddof": 0} if _name in ("std", "var") else {}
+    _KNOWN[getattr(np, _name)] = _named(_name, "propagate", "omit", **_parameters)
+    _KNOWN[getattr(np, f"nan{_name}")] = _named(_name, "omit", "omit", **_parameters)
+_OF_SCIPY = {
+    "skew": _biased("skew", 3, lambda found, n: found * ((n - 2) / math.sqrt(n * (n - 1)))),
+    "kurtosis": _biased("kurt", 4, lambda found, n: (found * ((n - 2) * (n - 3) / (n - 1)) - 6) / (n + 1)),
+}
+
+
+def known(func: Any, raw: Any, values: Any, rows: int) -> tuple[Known, str] | None:
+    """Return what computes a function and its `nan_policy`; None if Python must call it.
+
+    Parameters
+    ----------
+    func : callable
+        What ``apply`` has been given, with `raw`.
+    raw : bool
+        Whether it takes arrays.
+    values : ndarray of float64
+        All values.
+    rows : int
+        Observations that windows must have, if all of them have as many rows, else 0.
+    """
+    stats: Any = sys.modules.get("scipy.stats")
+    of_scipy = (entry for name, entry in _OF_SCIPY.items() if func is getattr(stats, name, None))
+    entry = next(of_scipy, None) or (_KNOWN.get(func) if isinstance(func, Hashable) else None)
+    if entry is None or entry.least > rows or np.isinf(values).any():
+        return None
+    policy = entry.raw if raw else entry.series
+    if policy is None and (rows or not np.isnan(values).any()):
+        policy = "omit"  # no window with a result has a missing value
+    return None if policy in (None, "raise") else (entry, str(policy))

@@ -1,0 +1,181 @@
+"""Functions of windows that statistics compute return what ``apply`` of pandas returns, without a call."""
+
+import builtins
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal, assert_series_equal
+
+import rollstat.pandas
+from rollstat.pandas.functions import _KNOWN, known
+
+stats = pytest.importorskip("scipy.stats")
+
+FUNCTIONS = [*_KNOWN, stats.skew, stats.kurtosis]
+DATA = {
+    "clean": [4.0, 1.0, 3.0, 3.0, 0.0, -2.0, 7.0, 7.0, 7.0, 7.0, 7.0, 1.0, 0.0, 0.0, 0.0, 5.0],
+    "integers": [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3],
+    "leading": [np.nan, np.nan, 2.0, 1.0, 0.0, 5.0, 5.0, 5.0, 5.0, 5.0, -1.0, 0.0, 3.0, 2.0, 2.0, 1.0],
+    "gaps": [1.0, np.nan, 2.0, 1.0, 0.0, np.nan, np.nan, 5.0, 3.0, 5.0, -1.0, np.nan, 3.0, 2.0, 2.0, 1.0],
+    "inf": [1.0, np.inf, 2.0, 1.0, 0.0, 4.0, -np.inf, 5.0, 3.0, 5.0, -1.0, 6.0, 3.0, 2.0, 2.0, 1.0],
+    "nearly": [1.0, 1.0 + 2**-52, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 3.0, 5.0, -1.0, 6.0, 3.0, 2.0, 2.0, 1.0],
+}
+WINDOWS = [
+    lambda data: data.rolling(4),
+    lambda data: data.rolling(4, min_periods=1),
+    lambda data: data.rolling(5, min_periods=5, center=True),
+    lambda data: data.rolling(4, min_periods=4, closed="both"),
+    lambda data: data.rolling(4, min_periods=3, step=2),
+    lambda data: data.rolling("4h"),
+    lambda data: data.expanding(),
+    lambda data: data.rolling(pd.api.indexers.FixedForwardWindowIndexer(window_size=4), min_periods=2),
+    lambda data: data.groupby(np.arange(len(data)) // 8).rolling(4),
+]
+
+
+def of(data, window, function, raw):
+    """Return the result of ``apply``, or the type of the error that it raises."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return window(data).apply(function, raw=raw)
+        except Exception as error:
+            return type(error)
+
+
+def same(found, wanted):
+    if isinstance(wanted, type):
+        assert found is wanted
+    else:
+        (assert_series_equal if wanted.ndim == 1 else assert_frame_equal)(
+            found, wanted, rtol=1e-9, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("raw", [True, False])
+def test_results_are_those_of_apply(function, raw):
+    index = pd.date_range("2024", periods=16, freq="h")
+    for values in DATA.values():
+        data = pd.Series(values, index, name="x")
+        for window in WINDOWS:
+            same(of(Ours(data), window, function, raw), of(data, window, function, raw))
+
+
+class Ours:
+    """Data whose windows are those of the accessor."""
+
+    def __init__(self, data):
+        self.rolling, self.expanding = data.rollstat.rolling, data.rollstat.expanding
+        self.groupby, self._rows = data.rollstat.groupby, len(data)
+
+    def __len__(self):
+        return self._rows
+
+
+def counted(call):
+    """Return what was handed to pandas during a call."""
+    before = rollstat.pandas.handed_back()
+    call()
+    return {
+        key: n - before.get(key, 0)
+        for key, n in rollstat.pandas.handed_back().items()
+        if n != before.get(key)
+    }
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_no_function_is_called_over_clean_values(function):
+    series = pd.Series(DATA["clean"])
+    raw = function is not pd.Series.nunique
+    assert counted(lambda: series.rollstat.rolling(4).apply(function, raw=raw)) == {}
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_no_function_is_called_where_it_leaves_out_missing_values_or_passes_them_on(raw):
+    windows = pd.Series(DATA["gaps"]).rollstat.rolling(4, min_periods=1)
+    for function in (sum, np.sum, np.nanmean, np.max, np.std, np.median, np.ptp):
+        assert counted(lambda function=function: windows.apply(function, raw=raw)) == {}
+
+
+def test_frames_and_names_in_agg():
+    frame = pd.DataFrame({"a": DATA["clean"], "b": DATA["gaps"]})
+    ours = lambda: frame.rollstat.rolling(4, min_periods=2).agg({"a": [np.ptp, len], "b": np.nanmax})  # noqa: E731 - called twice
+    assert counted(ours) == {}
+    assert_frame_equal(ours(), frame.rolling(4, min_periods=2).agg({"a": [np.ptp, len], "b": np.nanmax}))
+    assert counted(lambda: frame.rollstat.rolling(4).apply(np.median)) == {}
+    assert frame.rollstat.rolling(4).agg("any")["a"].dropna().eq(1.0).all()
+
+
+def test_what_python_must_call():
+    series = pd.Series(DATA["gaps"])
+    windows = series.rollstat.rolling(4, min_periods=1)
+    reason = "a function that rollstat does not know, or not for these values and windows"
+    for call in (
+        lambda: windows.apply(lambda window: window.max(), raw=True),
+        lambda: windows.apply(len, raw=True),
+        lambda: windows.apply(builtins.max, raw=True),
+        lambda: windows.apply(np.quantile, raw=True, args=(0.5,)),
+        lambda: windows.apply(np.max, raw=True, engine="cython"),
+        lambda: windows.apply(stats.skew, raw=True),
+        lambda: series.rollstat.rolling(4, threads=1).apply(np.max, raw=True),
+    ):
+        assert counted(call) == {("apply", reason): 1}
+    assert known([], True, series.to_numpy(), 4) is None
+
+
+def test_handed_back_by_method_and_reason():
+    series, frame = pd.Series(DATA["clean"]), pd.DataFrame({"a": DATA["clean"], "b": DATA["gaps"]})
+    everywhere = "pandas computes all such windows"
+    assert counted(lambda: series.rollstat.rolling(4).mean()) == {}
+    assert counted(lambda: series.rollstat.ewm(span=3)) == {("ewm", everywhere): 1}
+    assert counted(lambda: series.rollstat.rolling(4, win_type="hann")) == {
+        ("win_type='hann'", everywhere): 1
+    }
+    assert counted(lambda: series.rollstat.groupby([0] * 16).rolling(4).corr(series)) == {
+        ("corr", "windows within groups"): 1
+    }
+    bounds = "windows of no rows, with bounds that decrease, or of an indexer within groups"
+    assert counted(lambda: series.rollstat.rolling(0).sum()) == {("sum", bounds): 1}
+    assert counted(lambda: series.rollstat.rolling(4).std(ddof=1.0)) == {("std", "its parameters"): 1}
+    with pytest.raises(ValueError, match="dimensions"):
+        frame.rollstat.rolling(4, method="table").sum()
+    assert ("sum", "method='table'") in rollstat.pandas.handed_back()
+
+
+def test_warnings_come_once_for_each_reason():
+    series = pd.Series(DATA["clean"])
+    try:
+        rollstat.pandas.handed_back(warn=True)
+        with pytest.warns(pd.errors.PerformanceWarning, match="pandas computes ewm: ") as caught:
+            series.rollstat.ewm(span=3)
+        assert caught[0].filename == __file__
+        with warnings.catch_warnings(action="error"):
+            series.rollstat.ewm(span=3)
+        with pytest.warns(pd.errors.PerformanceWarning, match="pandas computes apply: a function"):
+            series.rollstat.rolling(4).apply(lambda window: 1.0)
+    finally:
+        rollstat.pandas.handed_back(warn=False)
+    with warnings.catch_warnings(action="error"):
+        series.rollstat.rolling(0).sum()
+
+
+GUIDE = Path(rollstat.__file__).parent.parent / "docs/guide/migration.rst"
+INSTEAD = re.findall(r"   \* - ``(lambda .*)``\n     - ``(.*)``", GUIDE.read_text())
+
+
+@pytest.mark.parametrize(("function", "instead"), INSTEAD)
+def test_statistics_of_the_guide_replace_lambdas(function, instead):
+    s = pd.Series(np.random.default_rng(0).normal(0.1, 1, 50).round(1))
+    known_names = {"s": s, "n": 7, "np": np}
+    wanted = s.rolling(7).apply(eval(function, known_names), raw=True)
+    found = eval(instead, known_names)
+    assert_series_equal(found.where(wanted.notna()).astype(float), wanted, check_names=False)
+
+
+def test_the_guide_has_lambdas():
+    assert len(INSTEAD) > 9
