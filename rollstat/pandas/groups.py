@@ -126,7 +126,7 @@ class _Groups(Windows):
         return Rolling._create_data(self, obj.take(self._rows.order), numeric_only)
 
     def _apply(self, func: Any, name: str, numeric_only: bool = False, *args: Any, **kwargs: Any) -> Any:
-        """Compute a :class:`Call`, and return its result with the index of groups and rows."""
+        """Compute a :class:`ColumnCall`, and return its result with the index of groups and rows."""
         call = self._call_for(func, name)
         if call is None:
             result = super()._apply(func, name, numeric_only, *args, **kwargs)

@@ -306,7 +306,7 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
         numba_args: tuple[Any, ...] = (),
         **kwargs: Any,
     ) -> Any:
-        """Compute a :class:`Call`, and the kernels of pandas for which there is one."""
+        """Compute a :class:`ColumnCall`, and the kernels of pandas for which there is one."""
         call = self._call_for(func, name)
         if call is None:
             if name in _KERNELS:
