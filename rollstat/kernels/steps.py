@@ -53,9 +53,11 @@ _LENGTHS = 2
 
 def pack(header, values, links):
     """Return one array with a copy of three: int64, float64 and int32."""
-    lengths = np.array([len(header), len(values)], np.int64)
-    links = np.concatenate([links, np.zeros(len(links) % 2, np.int32)])
-    return np.concatenate([part.view(np.float64) for part in (lengths, header, values, links)])
+    state = np.zeros(_LENGTHS + len(header) + len(values) + (len(links) + 1) // 2)
+    state[:_LENGTHS].view(np.int64)[:] = len(header), len(values)
+    for part, given in zip(views(state), (header, values, links)):
+        part[: len(given)] = given
+    return state
 
 
 def views(state):

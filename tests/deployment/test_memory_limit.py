@@ -2,8 +2,12 @@
 
 import subprocess
 import sys
+import tracemalloc
 
+import numpy as np
 import pytest
+
+import rollstat
 
 # The limit counts private memory, and no pages of mapped files.
 SCRIPT = """
@@ -32,3 +36,21 @@ def test_results_in_a_mapped_file_take_no_memory_of_their_length(name, tmp_path)
     run = [sys.executable, "-c", SCRIPT, str(tmp_path), name]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_memory_while_a_stream_grows():
+    """The guide states 121 bytes for each row."""
+    rows = 2**19  # the capacity is full
+    stream = rollstat.RollingMedian(rollstat.Expanding())
+    stream.extend(np.random.default_rng(1).standard_normal(rows))
+    copy = stream.copy()
+    copy.push(1.0)  # loads code
+    del copy
+    tracemalloc.start()
+    try:
+        stream.push(1.0)
+        held, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 57 * rows
+    assert most < 122 * rows
