@@ -6,13 +6,18 @@ r"""The stream class: one window behind push, pop, extend and value, with copies
             \--> window.push: check and encode x, remove old rows, add the row, decode the answer
 
     stream ---> snapshot() ---> bytes ---> restore ---> an equal stream, in another process or release
+
+Whatever uses the window takes it out of the stream and puts it back, unless anything is raised after the
+window has begun to change. Meanwhile CLOSED is in its place, so that no other thread uses a window in the
+middle of a change, and nobody uses one that has been left there. Other threads run, and signals are handled,
+only after calls, in loops and at the beginning of functions, so lines without these are executed together.
 """
 
 import json
 import numbers
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from itertools import repeat
+from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,47 +36,56 @@ CLASSES: dict[str, type["Stream"]] = {}
 State = tuple[dict[str, Any], list[NDArray[Any]]]
 
 
-class _FailedStates:
-    """In place of states that an error has left in the middle of a change: any use raises."""
+class _Closed:
+    """In place of a window that is in use, or that an error has left in the middle of a change."""
 
     def __getattr__(self, name: str) -> Any:
         raise RuntimeError(
-            "the stream must not be used after its operator has raised; call reset(), or restore a snapshot"
+            "the stream must not be used: another thread uses it, or an error has ended a change halfway; "
+            "call reset(), or restore a snapshot"
         )
 
-    def __reduce__(self) -> Any:
-        return self.__getattr__("")
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__getattr__(name)
+
+
+CLOSED: Any = _Closed()
+_read_value = attrgetter("value")
 
 
 class Window:
     """The window of a stream and its statistic.
 
-    Its other methods are ``extend(columns, times)``, ``load_tail(columns, times)``, ``clear()`` and
-    ``state()``, of all windows; and of all but those that are asked for ``pop(number)`` and ``join(other)``.
+    Its other methods are ``extend(columns, times)``, ``load_tail(columns, times)`` and ``state()``, of all
+    windows; and of all but those that are asked for ``pop(number)`` and ``join(other)``.
 
     Attributes
     ----------
     spec : WindowSpec
         What limits the window.
+    changed : bool
+        Whether the present use has begun to change the window.
     given_min_periods, min_periods : int
         Observations that a result needs, as given and for this window.
     columns : int
         How many series the elements come from.
     fast_step : tuple or None
         A compiled push and its state, called as ``push(state, x)`` with a float; anything else is a TypeError
-        that changes nothing. None after an error.
-    states
-        What the window of an operator keeps.
+        that changes nothing.
+    adapter, states
+        The operator of a window that has one, and what the window keeps.
     statistic, parameters, window_name
         The registered statistic of the window, if it has one, its own parameters, and the name of the
         parameter for the window.
     """
 
     spec: WindowSpec
+    changed = False
     given_min_periods: Any
     min_periods: int
     columns = 1
     fast_step: BoundStep | None = None
+    adapter: Any
     states: Any
     statistic: str
     parameters: dict[str, Any]
@@ -95,24 +109,35 @@ class Window:
         results = function(*arrays, min_periods=self.given_min_periods, **arguments)
         return list(results) if isinstance(results, tuple) else [results]
 
-    def fail(self) -> None:
-        """Reject all further use but ``clear``, after an error in the middle of a change."""
-        self.states, self.fast_step = _FailedStates(), None
+    def _result(self, observations: int, read: Callable[[], Any]) -> Any:
+        return self.adapter.answer(observations, self.min_periods, read)
 
-    def _run(self, change: Callable[..., Any], *arguments: Any) -> Any:
-        """Call what changes the states; reject further use if the operator raises."""
+    def _changed_result(self, observations: int) -> Any:
+        """Return the result that a change of the states has computed."""
         try:
-            return change(*arguments)
-        except BaseException:
-            self.fail()
+            return self._result(observations, self.states.result)
+        except OverflowError:  # the result alone does not fit
+            self.changed = False
             raise
 
-    def copy(self) -> Self:
-        """Return an equal window with its own memory."""
+    def copy(self, empty: bool = False) -> Self:
+        """Return a window with its own memory: an equal one, or an empty one."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._separate()
+        if empty:
+            other._renew()
+        else:
+            other._separate()
         return other
+
+    def clear(self) -> None:
+        """Remove all rows, and count rows from zero."""
+        self.changed = True
+        self._renew()
+
+    def _renew(self) -> None:
+        """Take new memory without rows."""
+        raise NotImplementedError  # every window has its own
 
     def _separate(self) -> None:
         """Copy the memory that a copy of this window must not share."""
@@ -139,7 +164,8 @@ class Window:
 class Stream:
     """A statistic of a stream, computed element by element."""
 
-    _window: Any
+    _window: Any  # or CLOSED
+    _own_window: Any
     _window_class: ClassVar[Any]
     _kind_of_times = ""  # as numpy_times returns it; empty before the first datetime or timedelta
 
@@ -149,46 +175,64 @@ class Stream:
             CLASSES[cls.__name__] = cls
 
     def _set_window(self, window: Any) -> None:
-        self._window = window
+        self._own_window = self._window = window
+
+    def _use(self, use: Callable[[Any], Any], kind_of_times: str = "") -> Any:
+        """Return what a function of the window returns; nobody else uses the window meanwhile.
+
+        The stream stays closed if the function raises after the window has begun to change.
+        """
+        window = self._window
+        window.changed = False  # raises if the stream is closed
+        self._window = CLOSED
+        try:
+            result = use(window)
+        except BaseException:
+            if self._own_window is window and not window.changed:
+                self._window = window
+            raise
+        if self._own_window is window:  # not reset meanwhile
+            self._window, self._kind_of_times = window, kind_of_times or self._kind_of_times
+        return result
 
     @property
     def value(self) -> Any:
         """The current result; NaN, NaT, None or -1 if it is missing."""
-        return self._window.value
+        return self._use(_read_value)
 
-    @contextmanager
-    def _times(self, name: str, times: Any) -> Iterator[Any]:
-        """Give times as NumPy's to the body; raise if their kind is not that of earlier rows.
-
-        Their kind is noted after the body, unless that raises.
-        """
+    def _numpy_times(self, name: str, times: Any) -> tuple[Any, str]:
+        """Return times as NumPy's and their kind; raise if it is not that of earlier rows."""
         duration: Any = np.timedelta64  # NumPy counts it among the integers
         if times is None or (isinstance(times, numbers.Real) and not isinstance(times, duration)):
-            yield times
-            return
+            return times, ""
         found, kind = numpy_times(name, times)
         if kind and self._kind_of_times not in ("", kind):
             raise TypeError(f"{name} must be {self._kind_of_times}, like the times before; got {kind}")
-        yield found[()]  # a scalar, if it is one
-        self._kind_of_times = kind or self._kind_of_times
+        return found[()], kind  # a scalar, if it is one
 
     def _add_row(self, name: str, elements: tuple[Any, ...]) -> Any:
         """Call a method of the window with an element, one number for each column, and its time or None."""
         columns, timed = self._window.columns, self._window.spec.timed
         if len(elements) != columns + timed:
             raise TypeError(f"{name} takes {columns + timed} arguments here; got {len(elements)}")
-        with self._times("t", elements[-1] if timed else None) as time:
-            return getattr(self._window, name)(elements[:columns], time)
+        return self._call(name, elements[:columns], elements[-1] if timed else None)
+
+    def _call(self, name: str, elements: tuple[Any, ...], t: Any) -> Any:
+        time, kind = self._numpy_times("t", t)
+        return self._use(lambda window: getattr(window, name)(elements, time), kind)
 
     def reset(self) -> None:
         """Remove all rows."""
-        self._window.clear()
+        if self._window is CLOSED:
+            self._set_window(self._own_window.copy(empty=True))
+        else:
+            self._use(lambda window: window.clear())
         self._kind_of_times = ""
 
     def copy(self) -> Self:
         """Return an equal and independent stream."""
         other = type(self).__new__(type(self))
-        other._set_window(self._window.copy())
+        other._set_window(self._use(Window.copy))
         other._kind_of_times = self._kind_of_times
         return other
 
@@ -203,7 +247,8 @@ class Stream:
 
     def snapshot(self) -> bytes:
         """Return the state as bytes that :func:`rollstat.restore` reads."""
-        return write(type(self).__name__, *self._window.state())
+        data: bytes = self._use(lambda window: write(type(self).__name__, *window.state()))
+        return data
 
     @classmethod
     def _window_from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
@@ -257,10 +302,12 @@ class RollingStream(Stream, abstract=True):
         if step is not None and t is None:
             try:
                 return step[0](step[1], x)
-            except TypeError:  # x is not a float, and nothing has changed
-                pass
-        with self._times("t", t) as time:
-            return self._window.push((x,), time)
+            except BaseException:
+                window, self._window = self._window, CLOSED
+                if isinstance(x, float):  # a signal, after the step
+                    raise
+                self._window = window  # nothing has changed
+        return self._call("push", (x,), t)
 
     @property
     def full(self) -> bool:
@@ -270,7 +317,7 @@ class RollingStream(Stream, abstract=True):
 
     def __len__(self) -> int:
         """Rows in the window, missing elements included."""
-        return int(self._window.rows)
+        return int(self._use(attrgetter("rows")))
 
     def pop(self, n: int = 1) -> Any:
         """Remove the `n` oldest rows of a window that was made with ``None``, and return the result.
@@ -280,15 +327,20 @@ class RollingStream(Stream, abstract=True):
         ValueError, TypeError
             If there are fewer rows, or the stream was not made with ``None``. The stream does not change.
         """
-        return self._window.pop(self._rows_to_pop(n))
+        return self._remove("pop", n)
 
-    def _rows_to_pop(self, n: int) -> int:
+    def _remove(self, name: str, n: int) -> Any:
+        """Call a method of the window with a number of rows."""
         if not self._window.spec.free:
             raise TypeError("pop needs a stream made with window=None")
         number = whole_number("n", n, 0)
-        if number > len(self):
-            raise ValueError(f"n must be at most the rows in the window, {len(self)}; got {n}")
-        return number
+
+        def remove(window: Any) -> Any:
+            if number > window.rows:
+                raise ValueError(f"n must be at most the rows in the window, {window.rows}; got {n}")
+            return getattr(window, name)(number)
+
+        return self._use(remove)
 
     def extend(self, array: ArrayLike, times: ArrayLike | None = None) -> Any:
         """Add all elements of an array, and return the result after each.
@@ -309,9 +361,13 @@ class RollingStream(Stream, abstract=True):
         return self._extend((array,), times)
 
     def _extend(self, columns: tuple[Any, ...], times: Any) -> Any:
-        with self._times("times", times) as found:
-            results = self._window.extend(columns, found)
-        return tuple(results) if len(results) > 1 else results[0]
+        found, kind = self._numpy_times("times", times)
+
+        def extend(window: Any) -> Any:
+            results = window.extend(columns, found)
+            return tuple(results) if len(results) > 1 else results[0]
+
+        return self._use(extend, kind)
 
     @classmethod
     def from_tail(
@@ -340,8 +396,8 @@ class RollingStream(Stream, abstract=True):
         """
         stream = cls(*arguments, **options)
         several = isinstance(array, tuple) and stream._window.columns > 1
-        with stream._times("times", times) as found:
-            stream._window.load_tail(array if several else (array,), found)
+        found, kind = stream._numpy_times("times", times)
+        stream._use(lambda window: window.load_tail(array if several else (array,), found), kind)
         return stream
 
     def merge(self, other: Self) -> None:
@@ -361,7 +417,8 @@ class RollingStream(Stream, abstract=True):
             raise TypeError(f"merge needs two {type(self).__name__} with the window Expanding()")
         if not self._window.is_like(other._window):
             raise ValueError("merge needs streams made with the same parameters")
-        self._window.join(other._window)
+        newer = other.copy() if other is self else other
+        newer._use(lambda theirs: self._use(lambda window: window.join(theirs)))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} rows, value {self.value!r}>"

@@ -1,13 +1,14 @@
 """Streams of any associative operator: over rows, over time, over any number of rows, over any windows."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from rollstat.options import whole_number
-from rollstat.streaming.base import RollingStream, Stream, unpickle
+from rollstat.streaming.base import CLOSED, RollingStream, Stream, Window, unpickle
 from rollstat.streaming.greedy_window import GreedyWindow
 from rollstat.streaming.operator_window import OperatorWindow
 from rollstat.streaming.window_spec import WindowSpec
@@ -41,13 +42,14 @@ class OperatorStream(RollingStream, abstract=True):
             Whatever methods of the operator raise. The stream then rejects all calls but :meth:`reset`.
         """
         # An operator of the caller's own may raise TypeError, so the step is not tried with other types.
-        step = self._window.fast_step
-        if step is not None and len(elements) == 1 and type(elements[0]) is float:
-            try:
-                return step[0](step[1], elements[0])
-            except BaseException:
-                self._window.fail()
-                raise
+        if len(elements) == 1 and type(elements[0]) is float:
+            step = self._window.fast_step
+            if step is not None:
+                try:
+                    return step[0](step[1], elements[0])
+                except BaseException:
+                    self._window = CLOSED
+                    raise
         return self._add_row("push", elements)
 
     def add(self, *elements: Any) -> None:
@@ -68,17 +70,17 @@ class OperatorStream(RollingStream, abstract=True):
 
     def drop(self, n: int = 1) -> None:
         """Remove the `n` oldest rows as :meth:`pop` does, without computing the result."""
-        self._window.drop(self._rows_to_pop(n))
+        self._remove("drop", n)
 
     @property
     def full(self) -> bool:
         """Whether a window of rows has all its rows, or a width begins at the first row or later."""
-        return bool(self._window.full)
+        return bool(self._use(attrgetter("full")))
 
     @property
     def observations(self) -> int:
         """Observations in the window."""
-        return int(self._window.observations)
+        return int(self._use(attrgetter("observations")))
 
     # An operator takes as many columns as its lift has arguments, so the signature is wider than the base's.
     def extend(self, *columns: ArrayLike, times: ArrayLike | None = None) -> Any:  # type: ignore[override]
@@ -109,7 +111,7 @@ class OperatorStream(RollingStream, abstract=True):
         return self._extend(columns, times)
 
     def __reduce__(self) -> Any:
-        return unpickle, (type(self), self._window)
+        return unpickle, (type(self), self._use(Window.copy))
 
 
 class _General(OperatorStream, abstract=True):
@@ -285,7 +287,6 @@ class GreedyAggregate(Stream):
     (4.0, 9.0)
     """
 
-    _window: GreedyWindow
     _window_class = GreedyWindow
 
     def __init__(
@@ -327,8 +328,8 @@ class GreedyAggregate(Stream):
         Exception
             Whatever methods of the operator raise. The stream then rejects all calls but :meth:`reset`.
         """
-        with self._times("times", times) as found:
-            self._window.extend(columns, found)
+        found, kind = self._numpy_times("times", times)
+        self._use(lambda window: window.extend(columns, found), kind)
 
     def move(self, start: Any, end: Any) -> Any:
         """Move to the window of rows ``[start, end)``, or of times in ``(start, end]``; return its result.
@@ -350,32 +351,28 @@ class GreedyAggregate(Stream):
         Exception
             Whatever methods of the operator raise. The stream then rejects all calls but :meth:`reset`.
         """
-        if self._window.spec.timed:
-            with self._times("start", start) as low, self._times("end", end) as high:
-                return self._window.move_to_times(low, high)
-        left, right = self.bounds
-        start = whole_number("start", start, left)
-        end = whole_number("end", end, max(right, start))
-        if start < end and end > self.rows:
-            raise ValueError(f"end must be at most the rows that have arrived, {self.rows}; got {end}")
-        return self._window.move(start, end)
+        if not self._window.spec.timed:
+            return self._use(lambda window: window.move_to_rows(start, end))
+        (low, kind), (high, last_kind) = self._numpy_times("start", start), self._numpy_times("end", end)
+        return self._use(lambda window: window.move_to_times(low, high), kind or last_kind)
 
     @property
     def bounds(self) -> tuple[int, int]:
         """The rows of the last window."""
-        return self._window.bounds
+        bounds: tuple[int, int] = self._use(attrgetter("bounds"))
+        return bounds
 
     @property
     def rows(self) -> int:
         """Rows that have arrived."""
-        return self._window.arrived
+        return int(self._use(attrgetter("arrived")))
 
     def __len__(self) -> int:
         """Rows of the last window."""
-        return self._window.rows
+        return int(self._use(attrgetter("rows")))
 
     def __reduce__(self) -> Any:
-        return unpickle, (type(self), self._window)
+        return unpickle, (type(self), self._use(Window.copy))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.rows} rows, window {self.bounds}, value {self.value!r}>"

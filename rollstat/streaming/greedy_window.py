@@ -14,6 +14,7 @@ from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.greedy import LEFT, MASK, RIGHT
 from rollstat.kernels.aggregate.operator_calls import lower, take
 from rollstat.kernels.rings import SMALLEST, suitable_size
+from rollstat.options import whole_number
 from rollstat.streaming.base import State, Window
 from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
 from rollstat.streaming.operator_states import NEVER, ArrayState, lifted
@@ -186,10 +187,9 @@ class GreedyWindow(Window):
         self.columns = self.adapter.columns
         self.given_min_periods = min_periods
         self.min_periods = self.spec.check_min_periods(min_periods)
-        self.clear()
+        self._renew()
 
-    def clear(self) -> None:
-        """Remove all rows."""
+    def _renew(self) -> None:
         adapter = self.adapter
         self.states = ObjectTree(adapter) if adapter.objects else NumberTree(adapter)
         # Times of the rows from the start of the last window on, and that window.
@@ -201,8 +201,13 @@ class GreedyWindow(Window):
         """Add a row, and return the result of the last window."""
         element = self.adapter.element(elements, self.arrived)
         stored = self.spec.time_of_row(time, self._newest_time)
-        value = self.value
-        self.states.push(*element)  # an operator that raises has changed nothing
+        value, arrived = self.value, self.arrived
+        self.changed = True
+        try:
+            self.states.push(*element)
+        except BaseException:
+            self.changed = self.arrived > arrived  # an operator that raises has changed nothing
+            raise
         if self.spec.timed:
             self._newest_time = stored
             self._times.append(stored)
@@ -212,18 +217,28 @@ class GreedyWindow(Window):
         """Add the rows of arrays."""
         values, missing = self.adapter.encode_columns(self.adapter.arrays(columns), self.arrived)
         stored = self.spec.times_of_rows(times, len(missing), self._newest_time)
-        self._run(self.states.extend, values, missing)
+        self.changed = True
+        self.states.extend(values, missing)
         if stored is not None and len(stored):
             self._newest_time = stored[-1].item()
             self._times.extend(stored)
 
-    def move(self, start: int, end: int) -> Any:
-        """Move to the window of rows ``[start, end)``, and return its result."""
+    def _move(self, start: int, end: int) -> Any:
         first = self.bounds[0]
-        observations = self._run(self.states.move, start, end, max(self.min_periods, 1))
+        self.changed = True
+        observations = self.states.move(start, end, max(self.min_periods, 1))
         if self.spec.timed:
             self._times.drop(start - first)
-        return self.adapter.answer(observations, self.min_periods, self.states.result)
+        return self._changed_result(observations)
+
+    def move_to_rows(self, start: Any, end: Any) -> Any:
+        """Move to the window of rows ``[start, end)``, and return its result."""
+        left, right = self.bounds
+        start = whole_number("start", start, left)
+        end = whole_number("end", end, max(right, start))
+        if start < end and end > self.arrived:
+            raise ValueError(f"end must be at most the rows that have arrived, {self.arrived}; got {end}")
+        return self._move(start, end)
 
     def move_to_times(self, start: Any, end: Any) -> Any:
         """Move to the window of the rows whose times are in ``(start, end]``, and return its result."""
@@ -234,14 +249,14 @@ class GreedyWindow(Window):
         if high < max(low, last[1]):
             raise ValueError(f"end must not decrease, nor be before start; got {end!r}")
         first = self.bounds[0]
-        answer = self.move(first + self._times.up_to(low), first + self._times.up_to(high))
-        self._last = low, high
-        return answer
+        rows = first + self._times.up_to(low), first + self._times.up_to(high)
+        self.changed, self._last = True, (low, high)
+        return self._move(*rows)
 
     @property
     def value(self) -> Any:
         """The result of the last window; with too few observations the identity, NaN or None."""
-        return self.adapter.answer(self.states.observations, self.min_periods, self.states.value)
+        return self._result(self.states.observations, self.states.value)
 
     @property
     def bounds(self) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 Both classes of windows have the methods ``push``, ``extend`` (numbers only), ``value`` and ``join``. A window
 in which the operator has raised in any of them but ``value`` must not be used; see
-:meth:`rollstat.streaming.base.Window.fail`.
+:mod:`rollstat.streaming.base`.
 """
 
 from collections import deque

@@ -67,10 +67,9 @@ class OperatorWindow(Window):
         self.given_min_periods = min_periods
         self.min_periods = self.spec.check_min_periods(min_periods)
         self.needs = max(self.min_periods, 1)
-        self.clear()
+        self._renew()
 
-    def clear(self) -> None:
-        """Remove all rows, and count rows from zero."""
+    def _renew(self) -> None:
         self._first_time: Any = None
         self._newest_time: Any = None
         # Times of the missing rows of a window by time, which have no states.
@@ -120,7 +119,7 @@ class OperatorWindow(Window):
 
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, remove the rows that leave the window, and return the result."""
-        return self._result(self._push(elements, time, self.needs), self.states.result)
+        return self._changed_result(self._push(elements, time, self.needs))
 
     def add(self, elements: tuple[Any, ...], time: Any) -> None:
         """Add a row and remove the rows that leave the window, without the result."""
@@ -136,7 +135,8 @@ class OperatorWindow(Window):
             limit = spec.limit(stamp)
         else:
             stamp, limit = row, int(header[FIRST]) - 1 if spec.free else row - int(header[SPAN])
-        size: int = self._run(self.states.push, limit, stamp, element, observed, needs)
+        self.changed = True
+        size: int = self.states.push(limit, stamp, element, observed, needs)
         header[NEXT] = row + 1
         if spec.timed:
             self._newest_time = stamp
@@ -146,9 +146,6 @@ class OperatorWindow(Window):
                 self._drop_absent()
                 self._absent.append(stamp)
         return size
-
-    def _result(self, observations: int, read: Any) -> Any:
-        return self.adapter.answer(observations, self.min_periods, read)
 
     @property
     def value(self) -> Any:
@@ -161,11 +158,12 @@ class OperatorWindow(Window):
 
     def pop(self, number: int) -> Any:
         """Remove the oldest rows, and return the result."""
-        return self._result(self._pop(number, self.needs), self.states.result)
+        return self._changed_result(self._pop(number, self.needs))
 
     def _pop(self, number: int, needs: int) -> int:
         first = int(self.states.header[FIRST]) + number
-        size: int = self._run(self.states.push, first - 1, 0, self.adapter.example, False, needs)
+        self.changed = True
+        size: int = self.states.push(first - 1, 0, self.adapter.example, False, needs)
         self.states.header[FIRST] = first
         return size
 
@@ -189,7 +187,7 @@ class OperatorWindow(Window):
             finished = changed._finished(changed._add(arrays, stored))
             self.__dict__.update(changed.__dict__)
             return finished
-        return self._finished(self._run(self._add, arrays, stored))
+        return self._finished(self._add(arrays, stored))
 
     def _finished(self, written: Written) -> list[Any]:
         """Return results, filled where there are too few observations, or raise if one does not fit."""
@@ -199,7 +197,7 @@ class OperatorWindow(Window):
 
     def _add(self, arrays: list[Any], times: NDArray[Any] | None) -> Written:
         """Add rows of numbers by blocks; return unfinished results."""
-        states, layout = self.states, self.adapter.layout
+        self.changed, states, layout = True, self.states, self.adapter.layout
         # If the first row has too few observations, integer results are floats from the start.
         incomplete = states.size + 1 < self.min_periods
         dtypes = [self.adapter.result_dtype(output.base, incomplete) for output in layout.outputs]
@@ -245,7 +243,8 @@ class OperatorWindow(Window):
         if self.adapter.with_row:
             raise TypeError("merge does not support operators with with_row = True")
         rows = other.states.header[NEXT]
-        self._run(self.states.join, other.states)
+        self.changed = True
+        self.states.join(other.states)
         self.states.header[NEXT] += rows
 
     def _separate(self) -> None:
@@ -356,6 +355,7 @@ class NamedOperatorWindow(OperatorWindow):
         rows = len(arrays[0])
         if self.fast_step is not None and 0 < rows <= thresholds.STREAM_OPERATOR_STEPS:
             step, state = self.fast_step
+            self.changed = True
             return [np.array([step(state, x) for x in arrays[0].tolist()], np.float64)]
         if rows < thresholds.STREAM_FUNCTION_WINDOWS[kind] * fixed:
             return super().extend(tuple(arrays), None)
@@ -367,6 +367,7 @@ class NamedOperatorWindow(OperatorWindow):
             results = _replace_first(results, first)
         stamps = np.arange(end - fixed, end)
         values, missing = self.adapter.encode_columns([column[-fixed:] for column in arrays], end - fixed)
+        self.changed = True
         self.states.load(stamps, values, missing)
         self.states.header[NEXT] = end
         return results

@@ -127,6 +127,7 @@ class StatisticWindow(Window):
         held = self.representation
         leaving = number + (row is not None and 0 < held.rows == self.spec.fixed)
         before = None if self.codec.kind == "f" else (*held.part(leaving), held.pushed)
+        self.changed = True
         if number:
             held.pop(number)
         if row is not None:
@@ -138,6 +139,7 @@ class StatisticWindow(Window):
                 values, missing, pushed = before
                 rest = held.part(held.rows - (row is not None))
                 held.load(np.append(values, rest[0]), np.append(missing, rest[1]), pushed)
+                self.changed = False
             raise
 
     @property
@@ -179,7 +181,9 @@ class StatisticWindow(Window):
         values = np.require(array, np.float64, ["C", "A", "W", "E"])
         out = np.empty(len(values), np.int64 if self.outputs[0] == "position" else np.float64)
         given = step, arguments, values, out
-        bind(run, *given)(*given)
+        code = bind(run, *given)
+        self.changed = True
+        code(*given)
         return [out]
 
     def _extend_by_pushes(self, array: Any, times: Any) -> list[Any]:
@@ -248,6 +252,7 @@ class StatisticWindow(Window):
 
     def _load(self, array: Any, times: NDArray[Any] | None, pushed: int) -> None:
         """Replace the rows by the last rows of `array`, as many as the window has."""
+        self.changed = True
         first = 0
         if self.spec.fixed:
             first = max(0, len(array) - self.spec.fixed)
@@ -270,9 +275,13 @@ class StatisticWindow(Window):
 
     def clear(self) -> None:
         """Remove all rows, and count rows from zero."""
-        if self.spec.fixed:
-            self.representation.load(np.empty(0, self.codec.stored), np.empty(0, np.bool_), 0)
+        if not self.spec.fixed:
+            super().clear()
             return
+        self.changed = True
+        self.representation.load(np.empty(0, self.codec.stored), np.empty(0, np.bool_), 0)
+
+    def _renew(self) -> None:
         self._times = Times(np.empty(0, self.spec.time_dtype))
         self._set_representation(self.row.represent(self))
 
