@@ -364,7 +364,7 @@ class Plan:
         if plan is not None and known == content:
             return plan
         assert isinstance(self.windows, TimeWindows)
-        _ = self.call  # which does not depend on times: kept for the next ones
+        _ = self.call, self.split, self.marks_after_call  # which do not depend on times: kept for the next
         plan = self.with_windows(self.windows.over(np.frombuffer(content, np.int64)), self.computation)
         self._last_over = content, plan
         return plan

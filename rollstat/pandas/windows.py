@@ -629,13 +629,13 @@ class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, 
                 return None
             options["step"] = int(self.step)
         if self._win_freq_i8 is not None:
-            times = self._index_array
-            if self._width_in_time() <= 0 or (times is not None and len(times) != len(self.obj)):
+            times, width = self._index_array, self._width_in_time()
+            if width <= 0 or (times is not None and len(times) != len(self.obj)):
                 return None
             window = self._rows_of_width()
             if window is None:
                 options["times"] = np.empty(0, np.int64) if times is None else times
-                window = self._width_in_time()
+                window = width
         elif isinstance(window, BaseIndexer) and not isinstance(window, WindowIndexer):
             bounds = _bounds(window, self)
             options.setdefault("min_periods", getattr(window, "window_size", 0))

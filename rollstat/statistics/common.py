@@ -114,7 +114,7 @@ def _call_key(name: str, arrays: tuple[Any, ...], others: tuple[Any, ...], optio
     if key is None or options.get("nan_policy") == "raise":
         return None
     if "times" in options:
-        options = {name: value for name, value in options.items() if name != "times"}
+        options = {**options, "times": None}  # the key of the arrays holds them
     simple = *others, *options.values()
     types = tuple(map(type, simple))
     if not _SIMPLE_TYPES.issuperset(types):

@@ -155,6 +155,15 @@ def test_functions_of_numpy(frame, function):
     call(frame, "rolling", "max", {"engine": "nothing"}, 3)
 
 
+def test_errors_explain_the_axis_of_pandas_2():
+    frame = pd.DataFrame({"a": [1.0, 2.0]})
+    for call in (frame.rollstat.rolling, frame.rollstat.expanding):
+        with pytest.raises(TypeError, match=r"argument 'axis'; .*; transpose the frame instead"):
+            call(2, axis=1)
+    with pytest.raises(TypeError, match="closed, the sixth parameter in pandas 3, is no number"):
+        frame.rollstat.rolling(2, None, False, None, None, 1)
+
+
 def test_weighted_windows_tables_and_engines_are_those_of_pandas(frame):
     pytest.importorskip("scipy", reason="pandas needs SciPy for weighted windows")
     call(frame, "rolling", "mean", {}, 3, win_type="triang")

@@ -137,7 +137,8 @@ class Sums(Computation):
             x, by_row = columns[0], fitted and len(columns) == 1
             y = _row_numbers(len(x)) if by_row else columns[-1]
             out = np.empty((3, len(start))) if fitted else outputs[0][None]
-            sizes = channels, len(out), longest, len(x), len(start)
+            # Rounded up, so that windows over other times have the same memory.
+            sizes = channels, len(out), longest + -longest % 64, len(x), len(start)
             memory = _short.get(sizes, lambda: _memory_of_short(*sizes))
             left = kernel(summand, x, y, start, end, limit, *memory, out)
             if left and not _stays_in_range(summand, x, y):
