@@ -35,9 +35,12 @@ def bind(kernel: Any, *arguments: Any) -> Any:
     if config.DISABLE_JIT:
         return kernel
     key = kernel, *map(kind, arguments)
-    if key not in _compiled:
-        _compiled[key] = kernel.compile(tuple(map(typeof, arguments)))
-    return _compiled[key]
+    return _compiled.get(key) or _compiled.setdefault(key, kernel.compile(tuple(map(typeof, arguments))))
+
+
+def forget_bound() -> None:
+    """Forget which compiled functions have been looked up; those that are in use stay."""
+    _compiled.clear()
 
 
 class BoundKernel:
@@ -70,9 +73,7 @@ def bind_step(step: Any, *arguments: Any) -> Any:
     if config.DISABLE_JIT:
         return partial(_interpreted, step)
     key = step, *map(kind, arguments)
-    if key not in _compiled:
-        _compiled[key] = step.compile(types_of_step(arguments))
-    return _compiled[key]
+    return _compiled.get(key) or _compiled.setdefault(key, step.compile(types_of_step(arguments)))
 
 
 def bind_push(step: Any, *arguments: Any) -> BoundStep:

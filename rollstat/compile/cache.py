@@ -334,6 +334,7 @@ class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
             return
         key = digest_of(common, _target())
         library, *rest = CompileResultCacheImpl.reduce(None, data)
+        data.library._shared_module = None  # a copy of its LLVM code, which nothing else needs
         content = BytesIO()
         _Pickler(content).dump((_without_llvm_code(library), *rest))
         _write(folder / key, content.getvalue())

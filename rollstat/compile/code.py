@@ -25,6 +25,7 @@ from enum import Enum, EnumMeta
 from functools import cache, lru_cache
 from hashlib import sha256
 from inspect import CO_VARARGS
+from itertools import pairwise
 from pathlib import Path
 from types import CellType, CodeType, EllipsisType, FunctionType, ModuleType
 from typing import Any
@@ -43,6 +44,10 @@ _VALUES = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"}
 _VALUES |= {"LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS"}
 _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD"}
 _WRAPPERS = (staticmethod, classmethod)
+# Numbers that compiled functions can get as arguments, and operations that are quick, or compile, because
+# their right operand is a constant.
+_NUMBERS = {int, float, np.int32, np.int64, np.float32, np.float64}
+_OF_CONSTANTS = {"**", "//", "%", "<<", ">>", "[]"}
 # Members of every NamedTuple class.
 _GENERATED = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
 # Names and the attributes read from their values, as nested dictionaries; WHOLE says that the value is used.
@@ -395,6 +400,43 @@ class _Freezer:
                 copy.compile(signature)
             copy.disable_compile()
         return copy
+
+
+@lru_cache(maxsize=4096)
+def _constants(code: CodeType) -> set[str]:
+    """Return the names that stand for constants: operands of _OF_CONSTANTS, and what inner functions read."""
+    found = {name for item in code.co_consts if isinstance(item, CodeType) for name in _reads(item)}
+    for step, then in pairwise(dis.get_instructions(code)):
+        if then.opname == "BINARY_SUBSCR" or then.argrepr.rstrip("=") in _OF_CONSTANTS:
+            found.add(step.argval[-1] if isinstance(step.argval, tuple) else step.argval)
+    return found
+
+
+def without_numbers(function: Any) -> tuple[Any, dict[str, Any]]:
+    """Return a frozen copy of a plain function that can get numbers as arguments, and these numbers by name.
+
+    They are its defaults, and what it reads from globals and variables of enclosing functions. Their types
+    stand for them in the copy, so the copies of functions that differ in numbers alone have one digest.
+    """
+    copy = frozen(function)
+    if not isinstance(copy, FunctionType) or _home(copy):
+        return copy, {}
+    code, defaults, scope = copy.__code__, copy.__defaults__ or (), copy.__globals__
+    with_default = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    read = {name: value for (value, below), name in zip(_named(copy), _reads(code)) if below == _VALUE}
+    numbers = {
+        name: value
+        for name, value in (read | dict(zip(with_default, defaults))).items()
+        if type(value) in _NUMBERS and name not in _constants(code)
+        if not isinstance(value, int) or -(2**63) <= value < 2**63
+    }
+    kinds = {name: type(value) for name, value in numbers.items()}
+    for name, cell in zip(code.co_freevars, copy.__closure__ or ()):
+        if name in kinds:
+            cell.cell_contents = kinds[name]
+    scope.update((name, kinds[name]) for name in scope.keys() & kinds)
+    copy.__defaults__ = tuple(map(kinds.get, with_default, defaults)) or None
+    return copy, numbers
 
 
 def calls_itself(function: Any) -> bool:

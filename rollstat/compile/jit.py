@@ -13,13 +13,17 @@ then again in each of its callers, which doubles the time to compile. Functions 
 underscore have no entry.
 """
 
+import inspect
 import os
 import time
+from weakref import WeakSet, WeakValueDictionary
 
 from numba import config, types
-from numba.core import callconv, compiler
+from numba.core import callconv, compiler, ir
 from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import _FunctionCompiler
+from numba.core.ir_utils import build_definitions
 from numba.core.registry import CPUDispatcher
 
 from rollstat.compile.cache import KernelCache, record
@@ -54,6 +58,22 @@ class _Library(JITCodeLibrary):
                 manager, builder = self._codegen._function_pass_manager()
                 manager.run(function, builder)
 
+    def finalize(self):
+        super().finalize()
+        self._linking_libraries.clear()  # whose code has been copied
+
+
+def _with_numbers(function):
+    """Return Numba's code of a function that reads names from the arguments that its signature adds."""
+    code = compiler.run_frontend(function)
+    for block in code.blocks.values():
+        for assign in block.find_insts(ir.Assign):
+            value = assign.value
+            if isinstance(value, ir.Global | ir.FreeVar) and value.name in code.arg_names:
+                assign.value = ir.Var(block.scope, value.name, value.loc)
+    code._definitions = build_definitions(code.blocks)
+    return code
+
 
 class _UncountedCompiler(_FunctionCompiler):
     """A compiler without reference counts, unless methods of an operator pass arrays to the kernel."""
@@ -75,10 +95,12 @@ class _UncountedCompiler(_FunctionCompiler):
         library = self.library_class(context.codegen(), self.py_func.__qualname__)
         if not flags.no_compile:
             library.enable_object_caching()
-        return compiler.compile_extra(
+        with_numbers = hasattr(self.py_func, "__signature__")
+        compile_function = compiler.compile_ir if with_numbers else compiler.compile_extra
+        return compile_function(
             self.targetdescr.typing_context,
             context,
-            self.py_func,
+            _with_numbers(self.py_func) if with_numbers else self.py_func,
             args=args,
             return_type=return_type,
             flags=flags,
@@ -182,9 +204,41 @@ class _Kernel(CPUDispatcher):
         return bool(self._compiling_counter) or self.inner.is_compiling
 
 
+_dispatchers = WeakSet()
+CHOSEN = []
+"""Dispatchers by types of arguments: one dictionary for each overloaded function."""
+
+
+def _mentions(arguments, cls):
+    """Return whether types of arguments contain operators of a class."""
+    return any(
+        isinstance(type_, types.BaseTuple)
+        and (getattr(type_, "instance_class", None) is cls or _mentions(type_, cls))
+        for type_ in arguments
+    )
+
+
+def forget(cls):
+    """Release what is compiled for operators of a class; machine code that is in use stays."""
+    with global_compiler_lock:
+        for chosen in CHOSEN:
+            for arguments in [each for each in chosen if _mentions(each, cls)]:
+                del chosen[arguments]
+        for dispatcher in filter(None, [reference() for reference in list(_dispatchers.data)]):
+            results = dict(dispatcher.overloads)
+            if any(_mentions(arguments, cls) for arguments in results):
+                dispatcher._reset_overloads()
+                for arguments, result in results.items():
+                    if _mentions(arguments, cls):
+                        dispatcher.targetctx._defns.pop(result.entry_point, None)
+                    else:
+                        dispatcher.add_overload(result)
+
+
 def _dispatcher(cls, compiler_class, function, options):
     """Return a new dispatcher of `function` that compiles with `compiler_class`."""
     dispatcher = cls(function, targetoptions=dict(options))
+    _dispatchers.add(dispatcher)
     kept = ("py_func", "targetdescr", "targetoptions", "locals", "pipeline_class")
     dispatcher._compiler = compiler_class(*(getattr(dispatcher._compiler, name) for name in kept))
     return dispatcher
@@ -203,15 +257,28 @@ class _IntegerErrors(callconv.NumpyErrorModel):
 callconv.error_models["rollstat"] = _IntegerErrors
 
 
-def inner_function(function, forceinline=False, error_model="numpy"):
-    """Return a dispatcher of any Python function, such as a method of an operator, for calls from kernels.
+_inner_functions = WeakValueDictionary()
+
+
+def inner_function(function, forceinline=False, error_model="numpy", numbers=()):
+    """Return the dispatcher of any Python function, such as a method of an operator, for calls from kernels.
 
     `error_model` is ``"numpy"``, or ``"rollstat"`` for a function that raises ZeroDivisionError where it
-    divides an integer by zero.
+    divides an integer by zero. `numbers` are names that the function reads, which calls give by keyword.
     """
-    options = {"nopython": True, "nogil": True, "error_model": error_model, "forceinline": forceinline}
-    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return _dispatcher(_InnerKernel, _CountingCompiler, function, options)
+    key = function, forceinline, error_model, numbers
+    dispatcher = _inner_functions.get(key)
+    if dispatcher is None:
+        options = {"nopython": True, "nogil": True, "error_model": error_model, "forceinline": forceinline}
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        if numbers:
+            known = inspect.signature(function)
+            new = [
+                inspect.Parameter(name, 1, default=None) for name in numbers if name not in known.parameters
+            ]
+            function.__signature__ = known.replace(parameters=[*known.parameters.values(), *new])
+        dispatcher = _inner_functions[key] = _dispatcher(_InnerKernel, _CountingCompiler, function, options)
+    return dispatcher
 
 
 def plain(function):

@@ -15,7 +15,6 @@ generators of code make.
 """
 
 import inspect
-from functools import cache, partial
 
 from llvmlite import ir
 from numba import types
@@ -25,7 +24,7 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.core.registry import cpu_target
 from numba.extending import lower_builtin, type_callable
 
-from rollstat.compile.jit import inner_function
+from rollstat.compile.jit import CHOSEN, inner_function
 
 
 def lowered(function, *kinds):
@@ -98,13 +97,15 @@ def overloaded(function):
     """
 
     def decorate(make):
-        compiled = cache(partial(inner_function, forceinline=True))
-
-        @cache
         def choose(*arguments):
-            return compiled(make(*arguments))
+            arguments = tuple(map(types.unliteral, arguments))
+            if arguments not in chosen:
+                chosen[arguments] = inner_function(make(*arguments), forceinline=True)
+            return chosen[arguments]
 
-        dispatched(function)(lambda *arguments: choose(*map(types.unliteral, arguments)))
+        chosen = {}
+        CHOSEN.append(chosen)
+        dispatched(function)(choose)
         return make
 
     return decorate

@@ -117,7 +117,6 @@ def source_digest(path: Path) -> str:
     return digest_of(*(part for file in sorted(seen) for part in (_label(file), _content(file)[0])))
 
 
-@cache
 def class_digest(cls: type) -> str:
     """Return the digest of the code of an operator class as kernels get it.
 

@@ -1,15 +1,17 @@
 """The protocol of operators, and operators made of plain functions."""
 
+from collections import namedtuple
 from collections.abc import Callable
 from inspect import signature
 from itertools import count
 from threading import Lock
-from typing import Any, NamedTuple, Protocol, runtime_checkable
-from weakref import WeakValueDictionary
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from rollstat.compile.code import calls_itself, code_digest, frozen, members
+from rollstat.compile.bound_calls import forget_bound
+from rollstat.compile.code import calls_itself, code_digest, frozen, members, without_numbers
+from rollstat.compile.jit import forget
 from rollstat.compile.sources import NotFixedError
 
 
@@ -48,10 +50,6 @@ class Operator(Protocol):
 
     def combine(self, older: Any, newer: Any) -> Any:
         """Return the state of two adjacent runs of rows from their states."""
-
-
-class _NoFields(NamedTuple):
-    pass
 
 
 class FunctionOperator:
@@ -161,64 +159,93 @@ def _code_of(operator: Any) -> tuple[Any, ...]:
     return cls.__name__, cls._fields, tuple(members(cls)), held
 
 
-_classes: WeakValueDictionary[str, Any] = WeakValueDictionary()
+_MOST_CLASSES = 64
+# Classes by their digests, the one that was used last at the end.
+_classes: dict[str, Any] = {}
 _classes_lock = Lock()
 _numbers = count()
 
 
+def _numbers_apart(code: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the code of an operator of functions without their numbers, and these as fields of a class."""
+    apart, names, fields = [], {}, {}
+    for member, part in code[2]:
+        if member in ("combine", "lift", "lower"):
+            part, numbers = without_numbers(part)
+            names[member] = tuple(numbers)
+            fields |= {f"{member}_{name}": number for name, number in numbers.items()}
+        apart.append((member, part))
+    return (code[0], tuple(fields), (*apart, ("__numbers__", names)), ()), fields
+
+
 def _new_class(operator: Any, code: tuple[Any, ...], end: str, mark: dict[str, str]) -> Any:
     """Return a class with copies of the members of an operator that nothing can change."""
-    for member, part in code[2]:
-        if calls_itself(part):
-            raise TypeError(
-                f"{member} must not call itself by its name if it is to be compiled; got {part.__qualname__}"
-            )
-    name, _, parts, held = frozen(code)
+    name, fields, parts, held = frozen(code)
     own = dict(parts)
     base: Any = type(operator)
     if isinstance(operator, FunctionOperator):
-        base = _NoFields
+        base = namedtuple("_Numbers", fields)  # type: ignore[misc]  # the fields differ
         own = {member: staticmethod(part) if callable(part) else part for member, part in parts}
         module = getattr(vars(operator)["combine"], "__module__", None) or "builtins"
     else:
         module = base.__module__
+        own["__slots__"] = ()
 
     def reduce(self: Any) -> tuple[Any, ...]:
-        same = operator if base is _NoFields else tuple.__new__(base, self)
-        return compiled, (same,)
+        return compiled, getattr(self, "__source__", None) or (tuple.__new__(base, self),)
 
-    own |= {"__slots__": (), "__module__": module, "__reduce__": reduce, "__held__": held, **mark}
+    own |= {"__module__": module, "__reduce__": reduce, "__held__": held, **mark}
     name = "".join(c if c.isalnum() else "_" for c in name)
     return type(f"{name}_{end}", (_Compiled, base), own)
 
 
-def compiled(operator: Any) -> Any:
+def compiled(operator: Any, constants: bool = False) -> Any:
     """Return an operator for kernels, which means for ever what `operator` means now.
 
     Compiled functions distinguish classes of tuples by name alone. If two classes had one name, for example
     because a notebook cell runs again after an edit, the second would use the machine code of the first.
     The digest of the code in the name lets other processes find this machine code on disk. Operators of equal
     code have one class. Where there is no digest, the name ends with a number, and the class is used once.
+
+    Numbers that plain functions read are fields of the class, unless they must be `constants` in its code.
     """
     if is_builtin(operator) or isinstance(operator, _Compiled):
         return operator
-    if not isinstance(operator, FunctionOperator):
-        if not (isinstance(operator, tuple) and hasattr(operator, "_fields")):
-            name = type(operator).__name__
-            raise TypeError(f"an operator over numbers must be of a NamedTuple class; got {name}")
+    functions = isinstance(operator, FunctionOperator)
+    if not functions and not (isinstance(operator, tuple) and hasattr(operator, "_fields")):
+        name = type(operator).__name__
+        raise TypeError(f"an operator over numbers must be of a NamedTuple class; got {name}")
     code = _code_of(operator)
+    for member, part in code[2]:
+        if calls_itself(part):
+            raise TypeError(
+                f"{member} must not call itself by its name if it is to be compiled; got {part.__qualname__}"
+            )
+    shared, numbers = _numbers_apart(code) if functions and not constants else (code, {})
     with _classes_lock:
         try:
-            digest = code_digest(code)
+            digest = code_digest(shared)
+            mark = {"__code_digest__": digest}
         except NotFixedError as reason:
-            cls = _new_class(operator, code, str(next(_numbers)), {"__not_stored__": str(reason)})
-        else:
-            cls = _classes.get(digest)
-            if cls is None:
-                cls = _new_class(operator, code, digest[:32], {"__code_digest__": digest})
-                _classes[digest] = cls
-    fields = operator if isinstance(operator, tuple) else ()
-    return tuple.__new__(cls, (kept if _holds_code(x) else x for x, kept in zip(fields, cls.__held__)))
+            digest = str(next(_numbers))
+            mark = {"__not_stored__": str(reason)}
+        cls = _classes.pop(digest, None) or _new_class(operator, shared, digest[:32], mark)
+        _classes[digest] = cls
+        if len(_classes) > _MOST_CLASSES:
+            forget(_classes.pop(next(iter(_classes))))
+            forget_bound()
+    if not functions:
+        return tuple.__new__(cls, (kept if _holds_code(x) else x for x, kept in zip(operator, cls.__held__)))
+    ready = tuple.__new__(cls, numbers.values())
+    # Calls from Python go to functions that read the numbers by name.
+    vars(ready).update(frozen(code[2]) if numbers else {}, __source__=(operator, constants))
+    return ready
+
+
+def with_constants(operator: Any) -> Any:
+    """Return an operator for kernels with numbers as constants in its code; None if there are no others."""
+    given, constants = getattr(operator, "__source__", (None, True))
+    return None if constants or not operator else compiled(given, constants=True)
 
 
 def for_dtype(operator: Any, dtype: np.dtype[Any]) -> Any:

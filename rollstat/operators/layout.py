@@ -4,6 +4,7 @@ For the operators of the package the plain Python methods are called, which comp
 other operators come from type inference, because compiled methods can return other types.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -110,14 +111,38 @@ def _call(operator: Any, name: str, *arguments: Any) -> Any:
         return _methods[name](operator, *arguments)
 
 
+_VALUE = re.compile(
+    r"The use of a (?:reflected )?(?P<type>\w+).* type, assigned to variable '(?P<name>\w+)'"
+    r"|Untyped \w+ name '(?P<other>\w+)': Cannot determine Numba type of <class '(?P<kind>.*)'>"
+)
+
+
+def _reason(error: NumbaError) -> str:
+    """Return the innermost reason of an error of Numba, and what to do, in one line."""
+    lines = str(error).rpartition("Failed in nopython mode pipeline")[2].splitlines()
+    reason = lines[min(1, len(lines) - 1)].strip().rstrip(".:")
+    remedy = "pass elements of dtype object, which Python combines"
+    value = _VALUE.match(reason)
+    if value is None:
+        return f"{reason}; change that, or {remedy}"
+    name, kind = value["name"] or value["other"], value["type"] or value["kind"]
+    if kind == "function":
+        return f"it calls {name}, a plain function; decorate {name} with numba.njit"
+    return (
+        f"it reads {name}, a {kind}; use a tuple, a NumPy array or fields of a NamedTuple class, or {remedy}"
+    )
+
+
 def _call_compiled(operator: Any, name: str, *arguments: Any) -> tuple[Any, np.dtype[Any]]:
     """Return a result of a method, and its dtype when compiled; only shapes of arrays need a call."""
     given = [typeof(argument) for argument in arguments]
     try:
         type_ = result_type(_methods[name], typeof(operator), *given)
     except NumbaError as error:
-        text = ", ".join(map(str, given))
-        raise TypeError(f"{name} of {operator!r} cannot be compiled for {text}: {error}") from error
+        own, text = type(operator).__name__.rpartition("_")[0], ", ".join(map(str, given))
+        raise TypeError(
+            f"{name} of {own} cannot be compiled for {text}: {_reason(error)}\n{error}"
+        ) from error
     numbers = _numbers(type_)
     value = _call(operator, name, *arguments) if numbers is None else numbers
     return value, _dtype_of_type(type_, value)

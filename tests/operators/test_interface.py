@@ -4,6 +4,7 @@ import copy
 import math
 import operator as python_operators
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -37,11 +38,71 @@ def test_functions_that_mean_the_same_have_one_class():
         return type(compiled(ops.function_operator(*parts, **more)))
 
     assert kind(make(1)) is kind(make(1))
-    assert kind(make(1)) is not kind(make(2))
-    assert kind(make(1)) is not kind(make(1.0))
+    assert kind(make(1)) is kind(make(2)) is not kind(make(1.0))
+    assert kind(make(True)) is not kind(make(False))
+    assert compiled(as_operator(make(1))) != compiled(as_operator(make(2)))
     assert kind(max) is not kind(max, identity=0)
     assert kind(max, lift=abs) is kind(max, lift=abs) is not kind(max)
     assert ops.function_operator(make(1)) == ops.function_operator(make(1)) != ops.function_operator(make(2))
+
+
+SHIFT = 0
+
+
+def shifted(a, b):
+    return a + b + SHIFT
+
+
+@pytest.mark.parametrize("number", [1, 2.5, np.float64(0.5), 2**63 - 1, 2**70, True])
+def test_numbers_are_arguments_of_one_kernel(number, monkeypatch):
+    def closure(shift):
+        return lambda a, b: a + b + shift
+
+    def default(shift):
+        return lambda a, b, c=shift, *, d=shift: a + b + c + d - d
+
+    def of_global(shift):
+        monkeypatch.setitem(globals(), "SHIFT", shift)
+        return shifted
+
+    values = np.array([1.0, 2.0, 4.0])
+    for make in (closure, default, of_global):
+        kinds = set()
+        for shift in (number, type(number)(0), number):
+            operator = ops.function_operator(
+                make(shift), lift=lambda x, c=shift: x + c, lower=lambda x: x - 1
+            )
+            ready = compiled(operator)
+            kinds.add(type(ready))
+            expected = [v + w + 3 * float(shift) - 1 for v, w in pairwise(values.tolist())]
+            assert ready.lower(ready.combine(ready.lift(1.0), ready.lift(2.0))) == expected[0]
+            assert pickle.loads(pickle.dumps(compiled(as_operator(shifted)))) == compiled(
+                as_operator(shifted)
+            )
+            if abs(number) < 2**70:
+                result = rollstat.rolling_aggregate(values, operator, 2, mode="valid")
+                np.testing.assert_array_equal(result, expected)
+        assert len(kinds) == 1 + (type(number) is bool or number == 2**70)
+
+
+@pytest.mark.parametrize("exponent", [2, 3.0])
+def test_numbers_on_which_the_code_depends_are_constants(exponent):
+    def power(a, b):
+        return (a**exponent + b**exponent) ** (1 / exponent)
+
+    def inner(a, b):
+        def own(x):
+            return x + exponent
+
+        return own(a) + b
+
+    def one_type(a, b):  # Numba leaves out the branch that is not taken
+        return (a, b)[0] + b if exponent else (a, b)
+
+    for combine in (power, inner, one_type):
+        values = np.array([3.0, 4.0])
+        result = rollstat.rolling_aggregate(values, combine, 2, mode="valid")
+        np.testing.assert_allclose(result, [combine(3.0, 4.0)], rtol=1e-15)
 
 
 def test_pickled_operators_of_users_are_compiled_as_before():

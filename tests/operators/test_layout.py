@@ -1,11 +1,13 @@
 """Dtypes of states and results, with and without compiling."""
 
+import re
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from numba import config, njit
 
+import rollstat
 from rollstat import operators as ops
 from rollstat.operators import layout
 from rollstat.operators.interface import for_dtype
@@ -69,6 +71,47 @@ def yields(older, newer):
 @njit
 def compiled_generator(older, newer):
     yield older
+
+
+LEVELS = [1.0, 2.0]
+OPTIONS = {"level": 1.0}
+
+
+def ping(older, newer):
+    return older if newer < 0 else pong(older, newer - 1)
+
+
+def pong(older, newer):
+    return older if newer < 0 else ping(older, newer - 1)
+
+
+@needs_compiled_code
+@pytest.mark.parametrize(
+    ("parts", "line"),
+    [
+        (
+            [lambda older, newer: older + LEVELS[0]],
+            "combine .*: it reads LEVELS, a list; use a tuple, a NumPy",
+        ),
+        (
+            [lambda older, newer: older + OPTIONS["level"]],
+            "combine .*: it reads OPTIONS, a dict; use a tuple",
+        ),
+        (
+            [max, lambda x: x * LEVELS[0]],
+            "lift of max cannot .* float64: it reads LEVELS, a list; .* a NamedTuple",
+        ),
+        (
+            [max, None, lambda x: x.level],
+            "lower of max .*: Unknown attribute 'level' of type float64; .* object",
+        ),
+        ([ping], "combine of ping .*: it calls pong, a plain function; decorate pong with numba.njit"),
+    ],
+)
+def test_the_first_line_says_what_cannot_be_compiled_and_why(parts, line):
+    with pytest.raises(TypeError) as error:
+        rollstat.rolling_aggregate(np.ones(3), ops.function_operator(*parts), 2)
+    assert re.match(line, str(error.value).splitlines()[0])
 
 
 def in_closure():

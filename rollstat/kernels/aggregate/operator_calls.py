@@ -22,7 +22,6 @@ each.
 State, invariant, cost: none of its own.
 """
 
-from functools import cache
 from inspect import getattr_static
 from types import FunctionType
 
@@ -39,29 +38,30 @@ def define(parameters, body, **names):
     return names["implementation"]
 
 
-@cache
-def _compiled(function):
+def _compiled(function, numbers):
     """Return the function so that compiled code can call it; Numba knows some builtins and ufuncs itself."""
     if not isinstance(function, FunctionType):
         return function
     own = function.__globals__.get("__name__", "").partition(".")[0] == __name__.partition(".")[0]
-    return inner_function(function, error_model="numpy" if own else "rollstat")
+    return inner_function(function, error_model="numpy" if own else "rollstat", numbers=numbers)
 
 
 def method_call(cls, name, parameters, arguments):
     """Return the overload for ``instance.name(*arguments)``, whose first parameter is the instance.
 
     Returns None where the class has no such method. The method may be a plain function, a static method or a
-    compiled function.
+    compiled function. Numbers that it reads may be fields of the instance.
     """
-    method = getattr_static(cls, name, None)
+    method, instance = getattr_static(cls, name, None), parameters.split(",")[0]
     if method is None:
         return None
     if isinstance(method, staticmethod):
         method = method.__func__
     else:
-        arguments = [parameters.split(",")[0], *arguments]
-    return define(parameters, [f"return method({', '.join(arguments)})"], method=_compiled(method))
+        arguments = [instance, *arguments]
+    numbers = getattr(cls, "__numbers__", {}).get(name, ())
+    call = ", ".join([*arguments, *(f"{number}={instance}.{name}_{number}" for number in numbers)])
+    return define(parameters, [f"return method({call})"], method=_compiled(method, numbers))
 
 
 _MESSAGE = "states and results that are arrays must all have the shape of the first"

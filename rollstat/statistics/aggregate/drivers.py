@@ -16,7 +16,7 @@ from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
 from rollstat.kernels.aggregate.window import QUEUES, aggregate_windows
 from rollstat.kernels.missing.observations import keep_observed, observed_bounds
-from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
+from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype, with_constants
 from rollstat.operators.layout import Layout, computing_dtype, describe
 from rollstat.statistics.sums.float_range import combine_within_range, warn_of_range
 
@@ -82,7 +82,14 @@ def prepare(operator: Any, dtypes: Sequence[np.dtype[Any]]) -> tuple[Any, Layout
     samples = [np.ones(1, dtype) for dtype in computing]
     if getattr(operator, "with_row", False):
         samples.append(np.zeros(1, np.int64))
-    return operator, describe(operator, tuple(samples) if len(samples) > 1 else samples[0])
+    values = tuple(samples) if len(samples) > 1 else samples[0]
+    try:
+        return operator, describe(operator, values)
+    except TypeError:
+        constant = with_constants(operator)
+        if constant is None:
+            raise
+        return constant, describe(constant, values)
 
 
 def _run(
