@@ -527,11 +527,6 @@ class OrderedTimes(NamedTuple):
     gap: int
 
 
-def _gap(times: NDArray[np.int64]) -> int:
-    """Return the difference of successive times if it is positive and always the same, else 0."""
-    return max(int(regular_gap(times)), 0)  # a difference that overflows is negative
-
-
 def ordered_times(times: Any) -> OrderedTimes | None:
     """Return the form of regular times, or of a few ascending ones, in 64 bits; None for any others."""
     if type(times) is not np.ndarray or times.ndim != 1 or not len(times):
@@ -544,8 +539,8 @@ def ordered_times(times: Any) -> OrderedTimes | None:
     integers, rows = read_only(times.view(np.int64)), len(times)
     if dtype.kind != "i" and integers[0] == _NAT:
         return None
-    gap = _gap(integers)
-    if not gap and (rows > ONE_CALL_ROWS or first_unordered(integers, np.array([0, rows])) >= 0):
+    gap = regular_gap(integers)
+    if gap < 0 or (gap == 0 and rows > ONE_CALL_ROWS):
         return None
     return OrderedTimes(dtype, rows, gap)
 
@@ -584,8 +579,8 @@ def _checked_times(
         # datetimes only NaT would, and it must stay the smallest number.
         array = ~array if array.dtype.kind == "i" and unit is None else -array
     array = read_only(np.ascontiguousarray(array))
-    gap = _gap(array) if len(offsets) == 2 and array.dtype.kind == "i" else 0
-    row = -1 if gap else int(first_unordered(array, offsets))
+    gap = int(regular_gap(array)) if len(offsets) == 2 and array.dtype.kind == "i" else -1
+    row = -1 if gap >= 0 else int(first_unordered(array, offsets))
     # NaT is the smallest number: it is the first of its segment, or out of order.
     if unit is not None and (row >= 0 or (array[first[inner]] == _NAT).any()):
         missing = array == _NAT
@@ -593,4 +588,4 @@ def _checked_times(
             raise ValueError(f"times must not be missing; row {int(missing.argmax())} is NaT")
     if row >= 0:
         raise ValueError(f"times must be in order; row {row} is out of order")
-    return array, unit, gap
+    return array, unit, max(gap, 0)

@@ -17,7 +17,7 @@ row by row, each compared with the next four times.
 State: a bound for each part. Invariant: every row before the bound lies outside the window. Cost: one step
 for a row, and one for four moves of the bound; for eight rows one step, and two instructions for each time
 that they are compared with. The first row of a part finds its bound by bisection, O(log n).
-`regular_gap` and `lags_agree` read the times once, and stop where they are irregular.
+`lags_agree` reads the times once, and stops where they are irregular; `regular_gap` also reads their order.
 """
 
 from typing import NamedTuple
@@ -259,33 +259,44 @@ def lags_agree(times, lag, distance, passes, expected):
 
 
 @kernel
+def _first_descent(times, low, high):
+    """Return the first of the rows ``low, ..., high - 1`` whose time is below the previous one, or -1."""
+    for first in range(low, high, _BLOCK):
+        older, newer = times[first - 1 : min(first + _BLOCK, high) - 1], times[first : first + _BLOCK]
+        descends = 0
+        for i in range(len(older)):
+            descends |= newer[i] < older[i]
+        if descends:
+            for i in range(len(older)):
+                if newer[i] < older[i]:
+                    return first + i
+    return -1
+
+
+@kernel
 def regular_gap(times):
-    """Return the difference of successive integer times if it is positive and always the same, else 0."""
-    if len(times) < 2 or times[1] <= times[0]:
-        return 0
-    gap = times[1] - times[0]
+    """Return the difference of successive integer times if it is positive and always the same.
+
+    Otherwise return 0 if the times never decrease, else -1.
+    """
+    gap = times[1] - times[0] if len(times) > 1 else 0
+    irregular = gap <= 0  # also if the difference overflows
     for first in range(0, len(times), _BLOCK):
+        if irregular:
+            break
         block = times[first : first + _BLOCK]
         expected, different = times[0] + first * gap, 0
         for i in range(len(block)):
             different |= block[i] ^ (expected + i * gap)
-        if different:
-            return 0
-    return gap
+        irregular = different != 0
+    return gap if not irregular else -int(_first_descent(times, 1, len(times)) >= 0)
 
 
 @kernel
 def first_unordered(times, offsets):
     """Return the first row whose time is below that of the previous row of its segment, or -1."""
     for segment in range(len(offsets) - 1):
-        low, high = offsets[segment] + 1, offsets[segment + 1]
-        for first in range(low, high, _BLOCK):
-            older, newer = times[first - 1 : min(first + _BLOCK, high) - 1], times[first : first + _BLOCK]
-            descends = 0
-            for i in range(len(older)):
-                descends |= newer[i] < older[i]
-            if descends:
-                for i in range(len(older)):
-                    if newer[i] < older[i]:
-                        return first + i
+        row = _first_descent(times, offsets[segment] + 1, offsets[segment + 1])
+        if row >= 0:
+            return row
     return -1

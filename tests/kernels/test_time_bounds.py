@@ -104,8 +104,11 @@ def test_gaps_and_order():
     assert regular_gap(times) == 3
     times[1500] += 1
     assert regular_gap(times) == 0
+    for few in ([], [7], [7, 7], [-(2**62) * 2, 2**62]):
+        assert regular_gap(np.array(few, np.int64)) == 0
     offsets = np.array([0, len(times)])
     assert first_unordered(times, offsets) == -1
     times[1400] = 0
     assert first_unordered(times, offsets) == 1400
+    assert regular_gap(times) == regular_gap(np.array([7, 6])) == -1
     assert first_unordered(times, np.array([0, 1400, len(times)])) == -1
