@@ -168,7 +168,8 @@ _numbers = count()
 
 def _numbers_apart(code: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the code of an operator of functions without their numbers, and these as fields of a class."""
-    apart, names, fields = [], {}, {}
+    apart, names = [], {}
+    fields: dict[str, Any] = {}
     for member, part in code[2]:
         if member in ("combine", "lift", "lower"):
             part, numbers = without_numbers(part)
@@ -181,15 +182,10 @@ def _numbers_apart(code: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, An
 def _new_class(operator: Any, code: tuple[Any, ...], end: str, mark: dict[str, str]) -> Any:
     """Return a class with copies of the members of an operator that nothing can change."""
     name, fields, parts, held = frozen(code)
-    own = dict(parts)
-    base: Any = type(operator)
-    if isinstance(operator, FunctionOperator):
-        base = namedtuple("_Numbers", fields)  # type: ignore[misc]  # the fields differ
-        own = {member: staticmethod(part) if callable(part) else part for member, part in parts}
-        module = getattr(vars(operator)["combine"], "__module__", None) or "builtins"
-    else:
-        module = base.__module__
-        own["__slots__"] = ()
+    functions = isinstance(operator, FunctionOperator)
+    base: Any = namedtuple("_Numbers", fields) if functions else type(operator)
+    own = {member: staticmethod(part) if functions and callable(part) else part for member, part in parts}
+    module = getattr(vars(operator)["combine"] if functions else base, "__module__", None) or "builtins"
 
     def reduce(self: Any) -> tuple[Any, ...]:
         return compiled, getattr(self, "__source__", None) or (tuple.__new__(base, self),)
