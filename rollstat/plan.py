@@ -303,7 +303,7 @@ class Plan:
         self.lines = math.prod(shape[: self.axis]) * math.prod(shape[self.axis + 1 :])
         short = self.lines > 1 and 0 < length < SHORT_LINE and isinstance(self.windows, FixedWindows)
         self.joined = False  # which `one_call` reads
-        few = short and self.lines <= FEW_LINES and self.one_call is not None
+        few = short and self.lines <= FEW_LINES and self.lines * self.call_seconds <= ONE_CALL_SECONDS
         self.joined = short and not few and not self.computation.knows_rows
         if self.joined:
             self._forget("call", *_OF_WINDOWS)

@@ -134,7 +134,8 @@ def extrema_in_one_call(
                 elif relative_to == "newest":
                     np.subtract(bounds.end - 1, out, out=out, where=out >= 0)
 
-    return OneCall(Choice("wedge", SHORT), OverFloats(run), 10.0)
+    passes = sum(3 if name == "ptp" else 1 for name in names)
+    return OneCall(Choice("wedge", SHORT), OverFloats(run), 10.0 * passes)
 
 
 def operator_in_one_call(
