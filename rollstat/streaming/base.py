@@ -39,14 +39,13 @@ State = tuple[dict[str, Any], list[NDArray[Any]]]
 class _Closed:
     """In place of a window that is in use, or that an error has left in the middle of a change."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str, *value: Any) -> Any:
         raise RuntimeError(
             "the stream must not be used: another thread uses it, or an error has ended a change halfway; "
             "call reset(), or restore a snapshot"
         )
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        self.__getattr__(name)
+    __setattr__ = __getattr__
 
 
 CLOSED: Any = _Closed()
@@ -247,8 +246,7 @@ class Stream:
 
     def snapshot(self) -> bytes:
         """Return the state as bytes that :func:`rollstat.restore` reads."""
-        data: bytes = self._use(lambda window: write(type(self).__name__, *window.state()))
-        return data
+        return bytes(self._use(lambda window: write(type(self).__name__, *window.state())))
 
     @classmethod
     def _window_from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
