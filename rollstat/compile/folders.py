@@ -4,7 +4,7 @@
 
     NUMBA_CACHE_DIR, the user's cache folder, a folder under the temporary folder
         --> absolute?  made or there?  of this user or root, and written by nobody else?  --> read
-        --> a file can be made?  --> the first such folder is written to
+        --> a file can be made?  --> it is written to, and no further folder is used
 
 Files of kernels are pickles: who can write one can run code in the processes that load it. The answers depend
 on the effective user, because a process may drop privileges after its first call.
@@ -50,7 +50,7 @@ def user() -> int | None:
 
 
 def folders() -> tuple[Folder, ...]:
-    """Return all folders that may hold compiled kernels, in the order in which they are read."""
+    """Return the folders in the order in which they are read, up to the one that is written to."""
     return _folders(user(), config.CACHE_DIR)
 
 
@@ -73,17 +73,18 @@ def _folders(of_user: int | None, named: str) -> tuple[Folder, ...]:
         candidates.append(Path(tempfile.gettempdir()) / f"rollstat-cache-{name}")
     judged: list[Folder] = []
     for path in candidates:
-        judged.append(_judged(path, of_user, make=not any(folder.written for folder in judged)))
+        judged.append(_judged(path, of_user))
+        if judged[-1].written:
+            break
     return tuple(judged)
 
 
-def _judged(path: Path, of_user: int | None, make: bool) -> Folder:
-    """Return what a user may do with a folder, which is made if it is missing and `make` says so."""
+def _judged(path: Path, of_user: int | None) -> Folder:
+    """Return what a user may do with a folder, which is made if it is missing."""
     if not path.is_absolute():
         return Folder(path, False, False, "not read: it is not an absolute path")
     try:
-        if make:
-            path.mkdir(mode=0o755, parents=True, exist_ok=True)
+        path.mkdir(mode=0o755, parents=True, exist_ok=True)
         owners = {path.lstat().st_uid, path.stat().st_uid}
         others = path.stat().st_mode & _WRITABLE_BY_OTHERS
         os.scandir(path).close()

@@ -13,7 +13,7 @@ from numba import config
 
 import rollstat
 from rollstat.compile.cache import compiled_kernels, cpu_name, host_levels, prebuilt_folder
-from rollstat.compile.folders import Folder, cache_folder, folders, user
+from rollstat.compile.folders import Folder, folders, user
 from rollstat.options import get_threads
 
 MANIFEST = "manifest.json"
@@ -75,10 +75,7 @@ def _use(folder: Folder) -> str:
     """Return whether a folder is read and written, or why not."""
     if not folder.read:
         return f"{folder.path}, {folder.reason}"
-    if folder.written:
-        use = "read and written" if folder.path == cache_folder() else "read"
-    else:
-        use = f"read, {folder.reason}"
+    use = "read and written" if folder.written else f"read, {folder.reason}"
     try:
         return f"{folder.path}, {use}: {_size(folder.path)}"
     except OSError as error:
