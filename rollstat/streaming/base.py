@@ -40,6 +40,8 @@ class _Closed:
     """In place of a window that is in use, or that an error has left in the middle of a change."""
 
     def __getattr__(self, name: str, *value: Any) -> Any:
+        if name.startswith("__"):  # by which tools find out what an object is
+            raise AttributeError(name)
         raise RuntimeError(
             "the stream must not be used: another thread uses it, or an error has ended a change halfway; "
             "call reset(), or restore a snapshot"

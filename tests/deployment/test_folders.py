@@ -4,7 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
@@ -40,11 +42,17 @@ def run(package, home, *, user=None, before="", after="", umask=0o022, **environ
     return done.stdout.split(), done.stderr
 
 
+def let_others_read(folder):
+    """Let every user read a folder below the temporary one, which pytest makes for its own user."""
+    for each in (folder, *folder.parents):
+        if Path(tempfile.gettempdir()) in each.parents:
+            each.chmod(0o755)
+
+
 @pytest.fixture
 def package(tmp_path):
     """A small package with one kernel, in a folder that every user can read."""
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
+    let_others_read(tmp_path)
     return make_package(tmp_path / "installed")
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.deployment.test_folders import AS_NOBODY, other_user  # noqa: F401  # a fixture
+from tests.deployment.test_folders import AS_NOBODY, let_others_read, other_user  # noqa: F401  # a fixture
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "guide" / "production.rst"
@@ -15,8 +15,7 @@ ORIGINS = "from rollstat.compile.cache import compiled_kernels as k; print({each
 
 
 def test_an_image_that_root_has_warmed_serves_its_user(tmp_path, other_user):  # noqa: F811
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
+    let_others_read(tmp_path)
     page = PAGE.read_text()
     (folder,) = re.findall(r"ENV NUMBA_CACHE_DIR=(\S+)", page)
     (warmup,) = re.findall(r"RUN (python -m rollstat warmup .*)", page)
