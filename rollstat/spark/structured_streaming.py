@@ -186,22 +186,30 @@ def rolling_stream(  # 14 parameters: one for each public option
         T.StructField(name, field.dataType, field.nullable, field.metadata)
         for name, field in zip(df.columns, rows.schema)
     ]
-    names = [columns[index] for index in plan.keys]
-    by_key = [T.StructField(columns[index], given[index].dataType) for index in plan.keys]
-    message = T.StructType().add(_MESSAGE, T.BinaryType())
-    packed = T.StructType([*by_key, *message])
     definition, keep = definition_of(plan, df.schema, watermark, ttl), _kept_for(plan, watermark, ttl)
     processor = _Processor(plan, definition, waits=watermark is not None, keep=keep)
-    hashed = rows.withColumn(HASH, hash_of([rows[name] for name in names]))
-    messages = hashed.mapInArrow(Pack(plan.keys), packed)
-    start = None if initial is None else _states(initial, plan, packed).groupBy(*names)
-    answers = messages.groupBy(*names).transformWithState(
-        processor, message, outputMode="append", timeMode=processor.time_mode, initialState=start
-    )
+    answers = _answers(rows, columns, processor, initial)
     result = answers.mapInArrow(_unpack, T.StructType([*given, *plan.fields]).add(_FATE, T.ByteType()))
     fates = {"rows": RETURNED, "late": LATE, "null_time": NULL_TIME}
     counts = [F.count_if(F.col(_FATE) == number).alias(name) for name, number in fates.items()]
     return result.observe(metrics, *counts).where(F.col(_FATE) == RETURNED).drop(_FATE, *references.added)
+
+
+def _answers(
+    rows: DataFrame, columns: Sequence[str], processor: "_Processor", initial: DataFrame | None
+) -> DataFrame:
+    """Return what the processor answers to the rows, packed into messages by their keys."""
+    plan = processor.plan
+    names = [columns[index] for index in plan.keys]
+    by_key = [T.StructField(name, rows.schema[name].dataType) for name in names]
+    message = T.StructType().add(_MESSAGE, T.BinaryType())
+    packed = T.StructType([*by_key, *message])
+    hashed = rows.withColumn(HASH, hash_of([rows[name] for name in names]))
+    messages = hashed.mapInArrow(Pack(plan.keys), packed)
+    start = None if initial is None else _states(initial, plan, packed).groupBy(*names)
+    return messages.groupBy(*names).transformWithState(
+        processor, message, outputMode="append", timeMode=processor.time_mode, initialState=start
+    )
 
 
 def _check_frames(df: DataFrame, initial: DataFrame | None, center: bool) -> None:
