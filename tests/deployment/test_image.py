@@ -14,7 +14,7 @@ PAGE = ROOT / "docs" / "guide" / "production.rst"
 ORIGINS = "from rollstat.compile.cache import compiled_kernels as k; print({each.origin for each in k})"
 
 
-def test_an_image_that_root_has_warmed_serves_its_user(tmp_path, other_user):  # noqa: F811
+def test_an_image_that_root_has_warmed_serves_its_user(tmp_path, other_user):  # noqa: F811  # the fixture
     let_others_read(tmp_path)
     page = PAGE.read_text()
     (folder,) = re.findall(r"ENV NUMBA_CACHE_DIR=(\S+)", page)

@@ -58,7 +58,7 @@ def test_a_zip_file_says_that_it_cannot_be_imported(copied):
 
 @pytest.mark.long
 def test_one_program_of_pyinstaller(tmp_path):
-    pyinstaller = pytest.importorskip("PyInstaller.__main__")
+    pyinstaller = pytest.importorskip("PyInstaller.__main__", reason="`nox -s sweeps` installs it")
     script = tmp_path / "app.py"
     script.write_text(CALLS)
     others = ["pyspark", "matplotlib", "polars", "dask", "xarray", "scipy", "sphinx", "mypy", "tkinter"]

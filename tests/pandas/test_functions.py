@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 import rollstat.pandas
 from rollstat.pandas.functions import _KNOWN, known
 
-stats = pytest.importorskip("scipy.stats")
+stats = pytest.importorskip("scipy.stats", reason="its functions are among those that have a name")
 
 FUNCTIONS = [*_KNOWN, stats.skew, stats.kurtosis]
 DATA = {
