@@ -7,11 +7,12 @@ tested and documented, without further entries elsewhere.
 The module of a statistic is loaded when the statistic is first looked up. The names alone load nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+import re
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from typing import Any, NoReturn
 
 
@@ -88,6 +89,46 @@ class Statistic:
     def window_name(self) -> str:
         """The name of the parameter that takes the window."""
         return "m" if any(parameter.name == "m" for parameter in self.arguments) else "window"
+
+    @cached_property
+    def own(self) -> list[Parameter]:
+        """The positional parameters that are neither series nor the window."""
+        return [each for each in self.arguments[self.series :] if each.name != self.window_name]
+
+    @cached_property
+    def of_columns(self) -> Signature:
+        """What names the statistic of columns takes: the columns, then its own parameters."""
+        names = ["column", "other"][: self.series]
+        own = [each.replace(annotation=Parameter.empty) for each in self.own]
+        return Signature([*(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names), *own])
+
+    def bind_columns(self, *args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the columns among arguments, and the statistic's own parameters by name, or raise."""
+        try:
+            given = self.of_columns.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{self.name}{self.of_columns}: {error}") from None
+        return tuple(given.pop(name) for name in ("column", "other")[: self.series]), given
+
+    def result_names(
+        self, columns: Sequence[str], parameters: Mapping[str, Any], results: int, ending: Any = ""
+    ) -> list[str]:
+        """Return names of so many results of columns: ``x_median``, ``x_kth_2``, ``x_minmax_minimum``.
+
+        Each is followed by `ending`, if there is one.
+        """
+        parts = [*columns, self.name]
+        several = [value for value in parameters.values() if isinstance(value, (list, tuple))]
+        own: Sequence[Any]
+        if results == len(self.outputs) > 1:
+            own = self.outputs
+        elif len(several) == 1 and len(several[0]) == results:
+            own = several[0]
+        else:
+            parts += parameters.values()
+            own = [""] if results == 1 else range(1, results + 1)
+        names = ["_".join(str(part) for part in (*parts, each, ending) if part != "") for each in own]
+        return [re.sub(r"\W", "_", name.replace("-", "minus_")) for name in names]
 
 
 class Registry(MutableMapping[str, Statistic]):

@@ -12,7 +12,6 @@ which the last has the sign. The sum of a limb fits in 64 bits, so it is exact. 
 sums of limbs together. A mean adds up to four decimal digits, as in Spark, and rounds a half away from zero.
 """
 
-import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -139,24 +138,16 @@ BUILDERS = tuple(name for name in REGISTRY if name != "aggregate")  # that name 
 def builder(name: str) -> Callable[..., Aggregate]:
     """Return the function of a statistic: it takes columns, then the parameters of the statistic."""
     statistic = REGISTRY[name]
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    columns = ["column", "other"][: statistic.series]
-    own = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in _own_parameters(statistic)]
-    signature = inspect.Signature([*(inspect.Parameter(column, kind) for column in columns), *own])
 
     def build(*args: Any, **kwargs: Any) -> Aggregate:
-        try:
-            given = signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            raise TypeError(f"{name}{signature}: {error}") from None
-        return Aggregate(name, tuple(given.pop(column) for column in columns), given)
+        return Aggregate(name, *statistic.bind_columns(*args, **kwargs))
 
     build.__name__ = build.__qualname__ = name
     build.__module__ = "rollstat.spark"
     build.__doc__ = (
         f"Name :func:`rollstat.{statistic.function.__name__}` of a column for :func:`rollstat.spark.rolling`."
     )
-    build.__signature__ = signature.replace(return_annotation=Aggregate)  # type: ignore[attr-defined]  # of a function
+    build.__signature__ = statistic.of_columns.replace(return_annotation=Aggregate)  # type: ignore[attr-defined]  # of a function
     return build
 
 
@@ -208,14 +199,9 @@ def check_statistic(name: Any, columns: int) -> Statistic:
     return statistic
 
 
-def _own_parameters(statistic: Statistic) -> list[inspect.Parameter]:
-    """Return the parameters of a statistic itself; window and options are shared by all of a call."""
-    return [p for p in statistic.arguments[statistic.series :] if p.name != statistic.window_name]
-
-
 def _check_parameters(statistic: Statistic, parameters: Mapping[str, Any]) -> None:
     """Check the statistic's own parameters."""
-    own = {parameter.name: parameter.default is parameter.empty for parameter in _own_parameters(statistic)}
+    own = {parameter.name: parameter.default is parameter.empty for parameter in statistic.own}
     for name in parameters:
         if name not in own:
             raise TypeError(
@@ -310,7 +296,7 @@ def plan_calls(
     calls = []
     for wanted, statistic, kinds in checked:
         types = result_types(statistic, kinds, window, wanted.parameters, options)
-        names = wanted.names or _default_names(wanted, statistic, len(types))
+        names = wanted.names or statistic.result_names(wanted.columns, wanted.parameters, len(types))
         if len(names) != len(types) or not all(isinstance(name, str) for name in names):
             raise ValueError(
                 f"aggs must give {'a name' if len(types) == 1 else f'a tuple of {len(types)} names'} "
@@ -334,21 +320,6 @@ def _checked(wanted: Aggregate, schema: T.StructType) -> tuple[Statistic, list[K
         check_column(schema, column, what)
         kinds.append(kind_of(schema[column].dataType, what, strings=statistic.name in OF_STRINGS))
     return statistic, kinds
-
-
-def _default_names(wanted: Aggregate, statistic: Statistic, results: int) -> list[str]:
-    """Return names of new columns: ``x_median``, ``x_quantile_0_25``, ``x_minmax_minimum``."""
-    parts = [*wanted.columns, statistic.name]
-    several = [value for value in wanted.parameters.values() if isinstance(value, (list, tuple))]
-    if results == len(statistic.outputs) > 1:
-        endings: Sequence[Any] = statistic.outputs
-    elif len(several) == 1 and len(several[0]) == results:
-        endings = several[0]
-    else:
-        parts += wanted.parameters.values()
-        endings = [""] if results == 1 else range(1, results + 1)
-    names = ["_".join(str(part) for part in (*parts, ending) if part != "") for ending in endings]
-    return [re.sub(r"\W", "_", name.replace("-", "minus_")) for name in names]
 
 
 def check_new_names(names: Sequence[str], old: Sequence[str], *, case_sensitive: bool) -> None:
