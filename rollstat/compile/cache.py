@@ -210,16 +210,17 @@ def _operators(signature: Any) -> list[type]:
     return sorted(found, key=lambda cls: cls.__qualname__)
 
 
-def _prepare_to_load(signature: Any, target_context: Any) -> None:
+def _load_symbols(code: bytes, signature: Any, target_context: Any) -> None:
     """Load the symbols that machine code of a kernel refers to.
 
     A refresh of the context also imports all that compiling may need, which takes longer than loading a
-    kernel. Operators of other packages may call extensions of Numba, which only a refresh loads.
+    kernel. Operators of other packages may call extensions of Numba, which only a refresh loads. Numba
+    compiles its counting of references, in 30 ms, which few kernels need.
     """
-    if all(cls.__module__.split(".")[0] == __name__.split(".")[0] for cls in _operators(signature)):
-        rtsys.initialize(target_context)
-    else:
+    if any(cls.__module__.split(".")[0] != __name__.split(".")[0] for cls in _operators(signature)):
         target_context.refresh()
+    elif b"NRT_" in code:
+        rtsys.initialize(target_context)
 
 
 def _digest_of_code(function: FunctionType) -> str:
@@ -312,7 +313,6 @@ class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
         common = self.key_without_target(sig) if self._enabled else None
         if common is None:
             return None
-        _prepare_to_load(sig, target_context)
         for origin, folder, target in _places():
             key = digest_of(common, target)
             data = _read(folder / key)
@@ -321,6 +321,8 @@ class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
             # The process that stored the code may have had a module of an operator that is no file.
             with suppress(ImportError):
                 parts = _Unpickler(BytesIO(data), sig).load()
+                (_, _, (machine_code, _)), *_ = parts
+                _load_symbols(machine_code, sig, target_context)
                 code = CompileResultCacheImpl.rebuild(None, target_context, parts)
                 record(self._function, sig, origin, time.perf_counter() - begin, key)
                 return code
