@@ -5,10 +5,10 @@
 
 The packages work as they are. Each call of a window of pandas that they make is recorded and then made
 again, once by pandas and once by the accessor, in turns. The results are compared first. Times are
-milliseconds of processor time of all calls of a method, with the window objects, medians over the rounds. Column "fresh" is
-the first run of all calls of a package in a new process, in which neither library has computed anything
-yet. Rows in which rollstat takes longer are in bold. The packages are ``ta finta stockstats
-feature-engine skforecast sktime``; those that are not installed are left out with a message.
+milliseconds of processor time of all calls of a method, with the window objects, medians over the rounds.
+Columns "fresh" show all calls of a package in a new process, after pandas has made them once and before
+rollstat has computed anything. Rows in which rollstat takes longer are in bold. Packages that are not
+installed are left out with a message.
 """
 
 import argparse
@@ -31,9 +31,10 @@ import numpy as np
 import pandas as pd
 from benchmarks.tables import list_table, write
 
-import rollstat.pandas  # registers the accessor
+import rollstat.pandas  # noqa: F401  # registers the accessor
 
-STOCKSTATS = "rsi_14 stochrsi macd boll kdjk cci atr wr_14 vr supertrend aroon ao bop cmo_5 coppock ftr vwma mfi trix tema"
+STOCKSTATS = ["rsi_14", "stochrsi", "macd", "boll", "kdjk", "cci", "atr", "wr_14", "vr", "supertrend"]
+STOCKSTATS += ["aroon", "ao", "bop", "cmo_5", "coppock", "ftr", "vwma", "mfi", "trix", "tema"]
 STATISTICS = ["mean", "std", "min", "max", "sum", "median"]
 
 
@@ -70,7 +71,7 @@ def stockstats(frame):
     from stockstats import wrap
 
     wrapped = wrap(frame)
-    for name in STOCKSTATS.split():
+    for name in STOCKSTATS:
         _ = wrapped[name]
 
 
@@ -86,17 +87,17 @@ def skforecast(frame):
     """Compute rolling features of a series."""
     from skforecast.preprocessing import RollingFeatures
 
-    features = RollingFeatures(stats=STATISTICS + ["min", "ewm"], window_sizes=[7] * 6 + [30, 14])
+    features = RollingFeatures(stats=[*STATISTICS, "min", "ewm"], window_sizes=[7] * 6 + [30, 14])
     features.transform_batch(frame["close"])
 
 
 def sktime(frame):
     """Summarise windows of three lengths."""
-    from sktime.transformations.series.summarize import WindowSummarizer
+    from sktime.transformations.summarize import WindowSummarizer
 
     for function in STATISTICS:
         lags = {function: [[1, 3], [1, 7], [1, 30]]}
-        WindowSummarizer(lag_feature=lags, target_cols=["close"]).fit_transform(frame)
+        WindowSummarizer(lag_feature=lags, target_cols=["close"], n_jobs=1).fit_transform(frame)
 
 
 PACKAGES = {
@@ -235,11 +236,7 @@ def fresh(package: str, rows: int, accessor: bool) -> float:
 
 def child(package: str, rows: int, accessor: bool) -> None:
     """Print the milliseconds of the first run."""
-    calls = calls_of(package, rows)
-    if not accessor:  # the recording has run pandas' kernels: nothing of them is new
-        print(json.dumps(sum(milliseconds(calls, False).values())))
-        return
-    print(json.dumps(sum(milliseconds(calls, True).values())))
+    print(json.dumps(sum(milliseconds(calls_of(package, rows), accessor).values())))
 
 
 def table(package: str, rows: int, rounds: int) -> list[list[str]]:
