@@ -12,6 +12,7 @@ which the last has the sign. The sum of a limb fits in 64 bits, so it is exact. 
 sums of limbs together. A mean adds up to four decimal digits, as in Spark, and rounds a half away from zero.
 """
 
+import numbers
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,11 +26,39 @@ from pyspark.sql import types as T
 
 from rollstat.registry import REGISTRY, Statistic
 from rollstat.spark.arrow_columns import MAX_DIGITS, Kind, MaskedColumn, kind_of, result_type
+from rollstat.windows import Expanding, Forward
 
 DECIMAL_SUMS = ("mean", "sum")
 _LIMB_BITS = 32
 _NEW_DIGITS = 4  # that a mean has after those of the column
 _NEW_SUM_DIGITS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class CallWindow:
+    """A window and the options of the calls over it; calls with the same ones share one object.
+
+    Attributes
+    ----------
+    given
+        Window in rollstat's language.
+    options : mapping
+        Common options of the array functions.
+    """
+
+    given: Any
+    options: Mapping[str, Any]
+
+    @property
+    def by_width(self) -> bool:
+        """Whether the window is a width on the first order column."""
+        rows = isinstance(self.given, numbers.Integral) and not isinstance(self.given, np.timedelta64)
+        return not rows and not isinstance(self.given, (Forward, Expanding, tuple))
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether it includes rows after its own."""
+        return bool(self.options.get("center")) or isinstance(self.given, Forward)
 
 
 @dataclass(frozen=True)
@@ -48,6 +77,8 @@ class SparkCall:
         Of its results, one for each new column.
     positions : bool
         Whether the results are rows of the series.
+    window : CallWindow
+        Its windows.
     scale : int
         Digits after the point of its column, if that holds decimals.
     names : tuple of str
@@ -59,6 +90,7 @@ class SparkCall:
     parameters: Mapping[str, Any]
     types: tuple[T.DataType, ...]
     positions: bool
+    window: CallWindow
     scale: int = 0
     names: tuple[str, ...] = ()
 
@@ -70,12 +102,14 @@ class SparkCall:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A statistic, the columns that it takes, and its own parameters."""
+    """A statistic, the columns that it takes, its own parameters, and perhaps windows and options."""
 
     statistic: str
     columns: tuple[Any, ...]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     names: tuple[Any, ...] = field(default=(), repr=False)
+    windows: tuple[Any, ...] = field(default=(), repr=False)
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def alias(self, *names: str) -> "Aggregate":
         """Return the same statistic with names for its new columns.
@@ -83,7 +117,8 @@ class Aggregate:
         Parameters
         ----------
         *names : str
-            One name, or one for each result.
+            One name, or one for each result. With several windows, either one for each result of each
+            window, or the beginnings of these: an underscore and the window follow.
 
         Returns
         -------
@@ -96,6 +131,47 @@ class Aggregate:
         ('low', 'high')
         """
         return replace(self, names=names)
+
+    def over(
+        self,
+        *windows: Any,
+        min_periods: int | None = None,
+        center: bool | None = None,
+        closed: str | None = None,
+    ) -> "Aggregate":
+        """Return the same statistic over windows of its own.
+
+        Parameters
+        ----------
+        *windows : int, str, timedelta, float, Forward or Expanding
+            Windows as in :func:`rollstat.spark.rolling`; each gives new columns, in the order given. None
+            stands for the windows of the call.
+        min_periods, center, closed
+            Options for these windows in place of those of the call.
+
+        Returns
+        -------
+        Aggregate
+
+        Examples
+        --------
+        >>> import rollstat.spark as rs
+        >>> rs.max("delay").over("7 days", 100, closed="left").windows
+        ('7 days', 100)
+        """
+        given = {"min_periods": min_periods, "center": center, "closed": closed}
+        options = {name: value for name, value in given.items() if value is not None}
+        return replace(self, windows=windows, options=options)
+
+    def call_windows(self, window: Any, options: Mapping[str, Any]) -> list[CallWindow]:
+        """Return the windows, with those and the options of the call where it has none of its own."""
+        given = [parse_window(one) for one in self.windows or (window,)]
+        if any(one is None for one in given):
+            raise TypeError(
+                "window must be given unless every statistic names its own, as in "
+                f"rollstat.spark.median('x').over('7 days', 100); {self.key!r} names none"
+            )
+        return [CallWindow(one, {**options, **self.options}) for one in given]
 
     @property
     def key(self) -> Any:
@@ -216,16 +292,17 @@ def _check_parameters(statistic: Statistic, parameters: Mapping[str, Any]) -> No
 def result_types(
     statistic: Statistic,
     kinds: Sequence[Kind],
-    window: Any,
+    window: CallWindow,
     parameters: Mapping[str, Any],
-    options: Mapping[str, Any],
+    times: Any,
 ) -> tuple[T.DataType, ...]:
     """Return the types of the results, from a call without rows, which also checks all arguments."""
     _check_parameters(statistic, parameters)
+    options = dict(window.options) | ({"times": times} if window.by_width else {})
 
     def dtypes_of(dtypes: Sequence[Any]) -> list[np.dtype[Any]]:
         inputs = [np.ma.MaskedArray(np.empty(0, dtype), np.empty(0, np.bool_)) for dtype in dtypes]
-        return [result.dtype for result in evaluate(statistic, inputs, window, parameters, options)]
+        return [result.dtype for result in evaluate(statistic, inputs, window.given, parameters, options)]
 
     positions = statistic.name.startswith("arg")
     of_order = positions or statistic.name in _OF_ORDER
@@ -275,14 +352,16 @@ def _as_aggregate(new: Any, given: Any) -> Aggregate:
 
 
 def plan_calls(
-    aggs: Any, schema: T.StructType, window: Any, options: Mapping[str, Any]
+    aggs: Any, schema: T.StructType, window: Any, options: Mapping[str, Any], times: Any = None
 ) -> tuple[list[SparkCall], list[str]]:
     """Check the requested statistics against the columns, and return the calls that compute them.
 
     Parameters
     ----------
     aggs, schema, window, options
-        What to compute of which columns.
+        What to compute of which columns; `window` and `options` are for statistics without their own.
+    times : ndarray, optional
+        No times, of the dtype of the order column, for windows by width.
 
     Returns
     -------
@@ -293,22 +372,39 @@ def plan_calls(
     """
     checked = [(wanted, *_checked(wanted, schema)) for wanted in as_aggregates(aggs)]
     inputs = sorted({column for wanted, *_ in checked for column in wanted.columns})
-    calls = []
+    calls: list[SparkCall] = []
+    shared: dict[str, CallWindow] = {}
     for wanted, statistic, kinds in checked:
-        types = result_types(statistic, kinds, window, wanted.parameters, options)
-        names = wanted.names or statistic.result_names(wanted.columns, wanted.parameters, len(types))
-        if len(names) != len(types) or not all(isinstance(name, str) for name in names):
-            raise ValueError(
-                f"aggs must give {'a name' if len(types) == 1 else f'a tuple of {len(types)} names'} "
-                f"for {statistic.name!r} with {dict(wanted.parameters)}; got {wanted.key!r}"
-            )
-        numbers = tuple(map(inputs.index, wanted.columns))
+        windows = [shared.setdefault(repr(own), own) for own in wanted.call_windows(window, options)]
+        types = [result_types(statistic, kinds, own, wanted.parameters, times) for own in windows]
+        place = tuple(map(inputs.index, wanted.columns))
         relative_to = wanted.parameters.get("relative_to", "data")
         positions = statistic.name.startswith("arg") and relative_to == "data"
         scale = kinds[0].spark.scale if kinds[0].scaled else 0
         parameters = dict(wanted.parameters)
-        calls.append(SparkCall(statistic.name, numbers, parameters, types, positions, scale, tuple(names)))
+        names = _new_names(wanted, statistic, windows, len(types[0]))
+        calls += [
+            SparkCall(statistic.name, place, parameters, of, positions, own, scale, tuple(new))
+            for own, of, new in zip(windows, types, names)
+        ]
     return calls, inputs
+
+
+def _new_names(
+    wanted: Aggregate, statistic: Statistic, windows: Sequence[CallWindow], results: int
+) -> list[Sequence[str]]:
+    """Return the names of the results for each window."""
+    count = len(windows) * results
+    given = wanted.names or statistic.result_names(wanted.columns, wanted.parameters, results)
+    if len(given) not in (results, count) or not all(isinstance(name, str) for name in given):
+        raise ValueError(
+            f"aggs must give {'a name' if results == 1 else f'a tuple of {results} names'} "
+            f"for {statistic.name!r} with {dict(wanted.parameters)}; got {wanted.key!r}"
+        )
+    if len(given) == count and (wanted.names or not wanted.windows):
+        return [given[first : first + results] for first in range(0, count, results)]
+    endings = [re.sub(r"\W+", "_", str(own.given)).strip("_") for own in windows]
+    return [[f"{name}_{ending}" for name in given] for ending in endings]
 
 
 def _checked(wanted: Aggregate, schema: T.StructType) -> tuple[Statistic, list[Kind]]:

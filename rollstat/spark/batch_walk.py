@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from pyspark.sql import types as T
 
 from rollstat.options import Options
-from rollstat.spark.aggregates import SparkCall, evaluate_call
+from rollstat.spark.aggregates import CallWindow, SparkCall, evaluate_call
 from rollstat.spark.arrow_columns import (
     Kind,
     MaskedColumn,
@@ -73,12 +73,8 @@ class WalkPlan:
         Column of times, for windows by width.
     calls : tuple of SparkCall
         Calls to make.
-    window
-        Window in rollstat's language.
     options : mapping
-        Common options of the array functions.
-    looks_ahead : bool
-        Whether windows include rows after their own.
+        Common options of calls without options of their own.
     numbers_rows : bool
         Whether results depend on the number of a row in its series.
     bucket : int or None
@@ -100,9 +96,7 @@ class WalkPlan:
     inputs: tuple[tuple[int, Kind], ...]
     time: tuple[int, Kind] | None
     calls: tuple[SparkCall, ...]
-    window: Any
     options: Mapping[str, Any]
-    looks_ahead: bool
     numbers_rows: bool
     bucket: int | None = None
     rows_before: Mapping[int, int] = field(default_factory=dict)
@@ -113,6 +107,16 @@ class WalkPlan:
     def fields(self) -> list[T.StructField]:
         """The new columns."""
         return [T.StructField(*pair) for call in self.calls for pair in zip(call.names, call.types)]
+
+    @property
+    def windows(self) -> list[CallWindow]:
+        """The windows of the calls, each once."""
+        return list(dict.fromkeys(call.window for call in self.calls))
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether windows include rows after their own."""
+        return any(window.looks_ahead for window in self.windows)
 
     @property
     def carries_states(self) -> bool:
@@ -181,7 +185,7 @@ class Walk:
         self.pending.clear()
         self.bytes = 0
         self._join()
-        self._drop(self._windows(), self.held)
+        self._drop(self._windows().values(), self.held)
 
     def _join(self) -> None:
         """Join the pieces of each held column, and find the offsets of the series."""
@@ -270,39 +274,52 @@ class Walk:
         """Compute the rows whose windows are complete, drop old rows, and return the finished batches."""
         self._join()
         windows = self._windows()
-        done = self.held if final or not self.plan.looks_ahead else self._complete(windows)
+        done = self.held if final or not self.plan.looks_ahead else self._complete(windows.values())
         if done > self.computed:
             self._compute(windows, done)
-        self._drop(windows, done)
+        self._drop(windows.values(), done)
         return self._emit()
 
-    def _options(self) -> dict[str, Any]:
-        given = dict(self.plan.options)
-        if len(self.offsets) > 2:
-            given["segments"] = self.offsets
-        if self.plan.time is not None:
-            given["times"] = self.whole[-1].data
+    def _options(self, window: CallWindow, first: int, offsets: NDArray[np.int64]) -> dict[str, Any]:
+        """Return the options of calls over the held rows from `first` on, whose series are at `offsets`."""
+        given = dict(window.options)
+        if len(offsets) > 2:
+            given["segments"] = offsets
+        if window.by_width:
+            given["times"] = self.whole[-1].data[first:]
         return given
 
-    def _windows(self) -> Windows:
-        return Options.check(**self._options()).windows(self.plan.window, self.offsets)
+    def _windows(self) -> dict[CallWindow, Windows]:
+        """Return the windows of each kind over all held rows."""
+        return {
+            window: Options.check(**self._options(window, 0, self.offsets)).windows(
+                window.given, self.offsets
+            )
+            for window in self.plan.windows
+        }
 
-    def _complete(self, windows: Windows) -> int:
-        """Return the first held row whose window may need later rows."""
+    def _complete(self, windows: Iterable[Windows]) -> int:
+        """Return the first held row whose windows may need later rows."""
         first = max(int(self.offsets[-2]), self.computed)
-        _, end = windows.bounds(first, self.held)
-        return first + int(np.searchsorted(end, self.held))
+        ends = (own.bounds(first, self.held)[1] for own in windows)
+        return first + min(int(np.searchsorted(end, self.held)) for end in ends)
 
-    def _compute(self, windows: Windows, done: int) -> None:
+    def _compute(self, windows: Mapping[CallWindow, Windows], done: int) -> None:
         """Compute the held rows from the first without results up to `done`."""
-        new = slice(self.computed, done)
+        # Narrow windows do not reach all held rows.
+        reached = {key: min(own.bound(self.computed)[0], self.computed) for key, own in windows.items()}
         every: list[NDArray[Any]] = []
         for call in self.plan.calls:
+            first, columns = reached[call.window], [self.whole[number] for number in call.inputs]
+            offsets = np.unique(np.maximum(self.offsets - first, 0))
+            options = self._options(call.window, first, offsets)
             try:
-                results = [r[new] for r in self._call(call, self.held, self.plan.window, self._options())]
+                given = [column[first:] for column in columns]
+                results = evaluate_call(call, given, call.window.given, options)
+                results = [result[self.computed - first : done - first] for result in results]
             except CALL_ERRORS as error:
-                results = self._retry(call, windows, done, error)
-            every += [self._positions(r, self.offsets) if call.positions else r for r in results]
+                results, first = self._retry(call, windows[call.window], done, error), 0
+            every += [self._positions(r, first) if call.positions else r for r in results]
         self._add_results(every)
 
     def _add_results(self, results: Iterable[NDArray[Any]]) -> None:
@@ -310,15 +327,12 @@ class Walk:
         for ready, result, new in zip(self.ready, results, self.plan.fields, strict=True):
             ready.append(to_arrow(result, new.dataType))
 
-    def _call(self, call: SparkCall, rows: int, window: Any, options: dict[str, Any]) -> list[NDArray[Any]]:
-        """Return the results of a call over the first held rows."""
-        return evaluate_call(call, [self.whole[number][:rows] for number in call.inputs], window, options)
-
-    def _positions(self, result: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[Any]:
-        """Return positions counted from the start of each series instead of the first held row."""
+    def _positions(self, result: NDArray[Any], first: int) -> NDArray[Any]:
+        """Return positions counted from the start of each series instead of the held row `first`."""
         data = np.ma.getdata(result)
-        segment = np.searchsorted(offsets, np.maximum(data, 0), side="right") - 1
-        moved = data - offsets[segment] + np.where(segment == 0, self.dropped, 0)
+        rows = np.maximum(data, 0) + first
+        segment = np.searchsorted(self.offsets, rows, side="right") - 1
+        moved = rows - self.offsets[segment] + np.where(segment == 0, self.dropped, 0)
         return np.ma.MaskedArray(moved, np.ma.getmaskarray(result) | (data < 0))
 
     def _retry(self, call: SparkCall, windows: Windows, done: int, error: Exception) -> list[NDArray[Any]]:
@@ -327,13 +341,14 @@ class Walk:
         The held rows cut windows short: those of rows that have their results, and those of rows whose
         windows are incomplete. Such a partial sum may overflow where no whole window does.
         """
-        options = dict(self.plan.options) | {"center": False, "closed": None}
+        options = dict(call.window.options) | {"center": False, "closed": None}
         if options.get("min_periods") is None:
             options["min_periods"] = windows.min_periods
 
         def results(last: int) -> list[NDArray[Any]]:
             start, end = windows.bounds(self.computed, last)
-            return self._call(call, int(end[-1]), (start, end), options)
+            given = [self.whole[number][: int(end[-1])] for number in call.inputs]
+            return evaluate_call(call, given, (start, end), options)
 
         if isinstance(error, OverflowError) and not _fails(results, done):
             return results(done)
@@ -352,10 +367,10 @@ class Walk:
         kind = next((kind for kind in kinds if isinstance(error, kind)), RuntimeError)
         return kind(f"{call.statistic} failed at {self._describe_held(high - 1)}: {error}")
 
-    def _drop(self, windows: Windows, done: int) -> None:
+    def _drop(self, windows: Iterable[Windows], done: int) -> None:
         """Keep only rows that later windows of the last series reach."""
         begin = int(self.offsets[-2])
-        keep = int(windows.bounds(done - 1, done)[0][0]) if done > begin else begin
+        keep = min(own.bound(done - 1)[0] for own in windows) if done > begin else begin
         self.columns, self.whole = [[column[keep:].copy()] for column in self.whole], []
         self.dropped = keep - begin + (self.dropped if begin == 0 else 0)
         self.starts = [0]

@@ -17,7 +17,7 @@ marked, and dropped after the walk.
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import accumulate, chain, pairwise
 from typing import Any
 
@@ -28,9 +28,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from rollstat.options import Options
+from rollstat.spark.aggregates import CallWindow
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, missing_rows, to_masked
 from rollstat.spark.batch_walk import WalkPlan
-from rollstat.windows import Expanding, FixedWindows, TimeWindows
+from rollstat.windows import FixedWindows, TimeWindows
 
 BUCKET, HALO = "rollstat_bucket", "rollstat_halo"
 ROWS_PER_BUCKET = 2_000_000  # the aim of `split="auto"`
@@ -45,15 +46,16 @@ class Reach:
 
     Attributes
     ----------
-    back, ahead : int or float
-        A number of rows, or of units of the order column.
-    by_width : bool
-        Whether it is in units of the order column.
+    back, ahead : int
+        Numbers of rows.
+    width_back, width_ahead : int or float
+        Widths in units of the order column.
     """
 
-    back: Any
-    ahead: Any
-    by_width: bool
+    back: int = 0
+    ahead: int = 0
+    width_back: Any = 0
+    width_ahead: Any = 0
 
 
 @dataclass(frozen=True)
@@ -99,19 +101,23 @@ class Split:
 
 def reach_of(plan: WalkPlan, order: Kind) -> Reach:
     """Return how far the windows of a plan reach; `order` is the first order column."""
-    if isinstance(plan.window, Expanding):
-        return Reach(0, 0, by_width=False)  # states replace the rows before
-    options = dict(plan.options)
-    if plan.time is not None:
-        options["times"] = np.empty(0, plan.time[1].times_dtype)
-    windows = Options.check(**options).windows(plan.window, np.zeros(2, np.int64))
+    if plan.carries_states:
+        return Reach()  # states replace the rows before
+    reaches = [_reach_of(window, order) for window in plan.windows]
+    return Reach(*(max(sides) for sides in zip(*map(astuple, reaches))))
+
+
+def _reach_of(window: CallWindow, order: Kind) -> Reach:
+    """Return how far one kind of windows reaches."""
+    options = dict(window.options) | ({"times": np.empty(0, order.times_dtype)} if window.by_width else {})
+    windows = Options.check(**options).windows(window.given, np.zeros(2, np.int64))
     if isinstance(windows, FixedWindows):
-        return Reach(max(windows.left, 0), max(windows.right - 1, 0), by_width=False)
+        return Reach(max(windows.left, 0), max(windows.right - 1, 0))
     assert isinstance(windows, TimeWindows)
     width = float(windows._width) if order.dtype.kind == "f" else int(windows._width) + 1
     if order.dtype == np.dtype("M8[D]"):
         width = math.ceil(width / 86_400_000_000)
-    return Reach(width, width if options.get("center") else 0, by_width=True)
+    return Reach(width_back=width, width_ahead=width if window.options.get("center") else 0)
 
 
 def sorted_cuts(cuts: pa.Array, kind: Kind) -> tuple[pa.Array, list[Any]]:
@@ -152,21 +158,21 @@ def choose_buckets(
     descending : bool
         Whether rows go from large to small, and buckets with them.
     """
-    down, up = (reach.ahead, reach.back) if descending else (reach.back, reach.ahead)
+    rows, widths = (reach.back, reach.ahead), (reach.width_back, reach.width_ahead)
+    (down, up), (lower, higher) = (rows[::-1], widths[::-1]) if descending else (rows, widths)
     cells = len(rising) + 1
     total = list(range(cells + 1)) if counts is None else np.concatenate([[0], np.cumsum(counts)]).tolist()
     wanted = [bisect_left(total, math.ceil(total[-1] * i / buckets)) for i in range(1, buckets)]
     starts = sorted({0, cells, *(min(start, cells) for start in wanted)})
     chosen = []
     for start, end in pairwise(starts):
-        if reach.by_width:
-            first = bisect_right(rising, rising[start - 1] - down) if start else 0
-            # The cell from the cut at `end` on is needed only if windows reach beyond that.
-            last = bisect_right(rising, rising[end - 1] + up) + 1 if end < cells and up > 0 else end
-        else:
-            first = max(bisect_right(total, total[start] - down) - 1, 0)
-            last = min(bisect_left(total, total[end] + up), cells)
-        first, last = min(first, start), max(last, end)
+        first = min(max(bisect_right(total, total[start] - down) - 1, 0), start)
+        last = max(min(bisect_left(total, total[end] + up), cells), end)
+        if lower and start:
+            first = min(first, bisect_right(rising, rising[start - 1] - lower))
+        # The cell from the cut at `end` on is needed only if windows reach beyond that.
+        if higher and end < cells:
+            last = max(last, bisect_right(rising, rising[end - 1] + higher) + 1)
         before = total[-1] - total[last] if descending else total[first]
         chosen.append(Bucket(start, end, first, last, 0 if counts is None else before))
     return chosen[::-1] if descending else chosen
@@ -232,7 +238,7 @@ def split_series(
         return None
     cuts, rising = zip(*(sorted_cuts(cut, kind) for cut in cuts))
     counts: list[Any] = [None] * series
-    if plan.numbers_rows or (not reach.by_width and (reach.back or reach.ahead)):
+    if plan.numbers_rows or reach.back or reach.ahead:
         counts = _count(frame, order, CountCells(kind, tuple(map(tuple, rising))))
     down = plan.descending[0]
     buckets = [choose_buckets(c, r, w, reach, down) for c, r, w in zip(counts, rising, wanted)]
@@ -276,8 +282,8 @@ def _number_of_buckets(rows: int, split: int | str, reach: Reach) -> int:
     if isinstance(split, int):
         return split
     buckets = math.ceil(rows / ROWS_PER_BUCKET)
-    if not reach.by_width:
-        buckets = min(buckets, rows // max(4 * (reach.back + reach.ahead), 1))
+    if reach.back or reach.ahead:
+        buckets = min(buckets, rows // (4 * (reach.back + reach.ahead)))
     return max(min(buckets, MAX_BUCKETS), 1)
 
 

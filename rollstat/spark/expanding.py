@@ -368,10 +368,13 @@ def initial_state(
 
 def carrying(plan: WalkPlan) -> tuple[WalkPlan, str | None]:
     """Return the plan, with carried states if all statistics have one, and why series cannot be split."""
-    if not isinstance(plan.window, Expanding):
+    expanding = [isinstance(window.given, Expanding) for window in plan.windows]
+    if not any(expanding):
         return plan, None
     for call in plan.calls:
-        reason = why_no_state(call.statistic, plan.options)
+        reason = why_no_state(call.statistic, call.window.options)
+        if not all(expanding):
+            reason = "beside other windows its rows are held"
         kind = plan.inputs[call.inputs[0]][1]
         if kind.coded and not (kind.scaled and call.statistic in DECIMAL_SUMS):
             reason = f"{kind.spark.simpleString()} has no state of bounded size"
@@ -391,7 +394,8 @@ def initial_states(plan: WalkPlan) -> list[CarriedState]:
     # Columns reach the kernels with integers widened.
     dtypes = [np.dtype(np.int64) if kind.dtype.kind == "i" else kind.dtype for _, kind in plan.inputs]
     return [
-        initial_state(call, [dtypes[number] for number in call.inputs], plan.options) for call in plan.calls
+        initial_state(call, [dtypes[number] for number in call.inputs], call.window.options)
+        for call in plan.calls
     ]
 
 
@@ -470,13 +474,13 @@ class CarriedWalk(Walk):
         """Return the results of series that begin and end among the held rows."""
         call, first, last = self.plan.calls[number], int(offsets[0]), int(offsets[-1])
         given, segments = [self.whole[index][first:last] for index in call.inputs], offsets - first
-        options = dict(self.plan.options) | ({"segments": segments} if len(segments) > 2 else {})
+        options = dict(call.window.options) | ({"segments": segments} if len(segments) > 2 else {})
         try:
-            results = evaluate_call(call, given, self.plan.window, options)
+            results = evaluate_call(call, given, call.window.given, options)
         except CALL_ERRORS:
             # Compute the series one by one, so that the error names a row.
             return _concatenated([self._start(number, a, b) for a, b in pairwise(offsets.tolist())])
-        return [np.ma.asarray(self._positions(r, segments) if call.positions else r) for r in results]
+        return [np.ma.asarray(self._positions(r, first) if call.positions else r) for r in results]
 
 
 def _concatenated(parts: list[list[MaskedColumn]]) -> list[MaskedColumn]:

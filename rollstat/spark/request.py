@@ -5,7 +5,6 @@ columns of a frame by name. What is not such a column is evaluated into an addit
 the frame, which the result does not contain.
 """
 
-import numbers
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,15 +18,14 @@ from pyspark.sql import types as T
 
 from rollstat.spark.aggregates import (
     Aggregate,
+    CallWindow,
     as_aggregates,
     check_column,
     check_new_names,
-    parse_window,
     plan_calls,
 )
 from rollstat.spark.arrow_columns import Kind, kind_of
 from rollstat.spark.batch_walk import WalkPlan
-from rollstat.windows import Expanding, Forward
 
 ColumnLike: TypeAlias = str | Column
 
@@ -84,12 +82,10 @@ class Request:
         if self.ties not in ("columns", "error"):
             raise ValueError(f"ties must be 'columns' or 'error'; got {self.ties!r}")
         _check_types(schema, keys, order)
-        window = parse_window(self.window)
-        time = _time_column(schema, order[0], window)
-        checked = dict(self.options)
-        if time is not None:
-            checked["times"] = np.empty(0, time[1].times_dtype)
-        calls, inputs = plan_calls(self.aggs, schema, window, checked)
+        windows = [own for a in as_aggregates(self.aggs) for own in a.call_windows(self.window, self.options)]
+        time = _time_column(schema, order[0], windows)
+        times = None if time is None else np.empty(0, time[1].times_dtype)
+        calls, inputs = plan_calls(self.aggs, schema, self.window, self.options, times)
         new = [name for call in calls for name in call.names]
         check_new_names(new, schema.names[:width], case_sensitive=case_sensitive)
         place = schema.names.index
@@ -105,9 +101,7 @@ class Request:
             ),
             time=time,
             calls=tuple(calls),
-            window=window,
             options=dict(self.options),
-            looks_ahead=bool(self.options.get("center")) or isinstance(window, Forward),
             numbers_rows=any(call.positions for call in calls),
         )
 
@@ -299,15 +293,15 @@ def _tie_breakers(schema: T.StructType, used: set[str], width: int | None) -> tu
     return tuple(index for index, field in free if not _contains(field.dataType, _UNORDERED))
 
 
-def _time_column(schema: T.StructType, name: str, window: Any) -> tuple[int, Kind] | None:
-    """Return the column of times for a window by width; None for a window of rows."""
-    rows = isinstance(window, numbers.Integral) and not isinstance(window, np.timedelta64)
-    if rows or isinstance(window, (Forward, Expanding)):
+def _time_column(schema: T.StructType, name: str, windows: Sequence[CallWindow]) -> tuple[int, Kind] | None:
+    """Return the column of times if there are windows by width."""
+    for given in (window.given for window in windows):
+        if isinstance(given, tuple) or hasattr(given, "get_window_bounds"):
+            raise ValueError(
+                f"window must be a number of rows, a width, Forward or Expanding on Spark; got {given!r}"
+            )
+    if not any(window.by_width for window in windows):
         return None
-    if isinstance(window, tuple) or hasattr(window, "get_window_bounds"):
-        raise ValueError(
-            f"window must be a number of rows, a width, Forward or Expanding on Spark; got {window!r}"
-        )
     kind = kind_of(schema[name].dataType, f"order_by: {name!r}")
     if kind.scaled:
         raise TypeError(f"order_by: {name!r} is {kind.spark.simpleString()}: cast it for windows by width")

@@ -63,7 +63,7 @@ def rolling(  # 13 parameters: one for each public option
     *,
     partition_by: ColumnLike | Sequence[ColumnLike] = (),
     order_by: ColumnLike | Sequence[ColumnLike],
-    window: Any,
+    window: Any = None,
     aggs: Mapping[Any, Any] | Sequence[Aggregate],
     descending: bool | Sequence[bool] = False,
     ties: str = "columns",
@@ -89,12 +89,15 @@ def rolling(  # 13 parameters: one for each public option
     window : int, str, timedelta, float, Forward or Expanding
         A number of rows; or a width such as ``"10 minutes"``, ``"1 hour 30 minutes"`` or
         ``"interval '10' minute"`` on the first column of `order_by`, a date or timestamp; or a float, the
-        width on a column of numbers.
+        width on a column of numbers. It is for statistics without windows of their own, and may be left out
+        if each has some.
     aggs : list or mapping
         A list of statistics such as ``[rs.median("x").alias("m"), rs.quantile("x", [0.25, 0.75])]``, where
         ``rs`` is `rollstat.spark`. Or new column name to ``(statistic, column)`` or ``(statistic, column,
         parameters)``, or to the result of :func:`rollstat.spark.aggregate`. The name of a statistic is that
         of the array function without ``rolling_``. A statistic with several results takes a tuple of names.
+        ``rs.median("x").over("7 days", 100)`` has windows of its own, each with new columns, whose names end
+        with the window.
     descending : bool or sequence of bool
         Whether the order descends, for all columns or for each; nulls come last then.
     ties : {"columns", "error"}
@@ -121,9 +124,10 @@ def rolling(  # 13 parameters: one for each public option
 
     Notes
     -----
-    The job is one exchange by the keys, one sort, and one pass over Arrow batches. A worker holds the rows of
-    one window and one batch, regardless of the length of a series. Each result equals that of the array
-    function on the sorted series: exactly for order statistics, extrema and integers.
+    The job is one exchange by the keys, one sort, and one pass over Arrow batches, however many windows there
+    are. A worker holds the rows of the widest window and one batch, regardless of the length of a series.
+    Each result equals that of the array function on the sorted series: exactly for order statistics, extrema
+    and integers.
 
     For expanding windows a worker holds a state instead: the k smallest values for a k-th smallest, or the
     state of an operator. A statistic without such a state, such as the median, holds its columns of a whole

@@ -43,7 +43,7 @@ from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcesso
 import rollstat
 from rollstat import snapshots
 from rollstat.options import parse_width
-from rollstat.spark.aggregates import SparkCall, parse_window
+from rollstat.spark.aggregates import CallWindow, SparkCall, parse_window
 from rollstat.spark.arrow_columns import (
     arrow_type,
     changes,
@@ -74,7 +74,7 @@ def rolling_stream(  # 14 parameters: one for each public option
     *,
     partition_by: ColumnLike | Sequence[ColumnLike],
     order_by: ColumnLike | Sequence[ColumnLike],
-    window: Any,
+    window: Any = None,
     aggs: Any,
     watermark: str | None = None,
     ttl: Any = None,
@@ -104,7 +104,7 @@ def rolling_stream(  # 14 parameters: one for each public option
         in which the first column is null are dropped and counted.
     window : int, str, timedelta
         A number of rows, or a width of time on the first column of `order_by`, in rollstat's or in Spark's
-        notation.
+        notation. Statistics with windows of their own need none.
     aggs : list or mapping
         As in :func:`rollstat.spark.rolling`.
     watermark : str, optional
@@ -241,9 +241,11 @@ def _check_initial(initial: DataFrame, df: DataFrame, plan: WalkPlan) -> None:
 
 def _kept_for(plan: WalkPlan, watermark: str | None, ttl: Any) -> int | None:
     """Return for how many microseconds a series without new rows is kept; None for ever."""
-    needed = width_in_microseconds(plan.window) if plan.time is not None else 0
+    widths = [window.given for window in plan.windows if window.by_width]
+    widest = max(widths, key=width_in_microseconds, default=None)
+    needed = 0 if widest is None else width_in_microseconds(widest)
     if ttl is None:
-        bounded = watermark is not None and plan.time is not None and not plan.numbers_rows
+        bounded = watermark is not None and len(widths) == len(plan.windows) and not plan.numbers_rows
         return needed if bounded else None
     try:
         kept = width_in_microseconds(parse_window(ttl))
@@ -252,7 +254,7 @@ def _kept_for(plan: WalkPlan, watermark: str | None, ttl: Any) -> int | None:
     if kept < 1000:
         raise ValueError(f"ttl must be a width of at least a millisecond, such as '7 days'; got {ttl!r}")
     if watermark is not None and kept < needed:
-        raise ValueError(f"ttl must be at least as long as the window, {plan.window!r}; got {ttl!r}")
+        raise ValueError(f"ttl must be at least as long as the window, {widest!r}; got {ttl!r}")
     return kept
 
 
@@ -271,7 +273,7 @@ def _check(df: DataFrame, plan: WalkPlan, watermark: str | None) -> None:
         raise ValueError("partition_by must name at least one column, whose values identify the series")
     if plan.looks_ahead:
         raise ValueError("window must not look ahead of its row on a stream")
-    if isinstance(plan.window, Expanding):
+    if any(isinstance(window.given, Expanding) for window in plan.windows):
         raise ValueError("window must be a number of rows or a width on a stream; got Expanding")
     for index in plan.order:
         field = df.schema.fields[index]
@@ -373,7 +375,8 @@ class Series:
             walk.held = walk.computed = held.num_rows
             columns = [to_masked(array, kind) for array, (_, kind) in zip(held.columns, self.plan.inputs)]
             times = [array.to_numpy(zero_copy_only=False) for array in held.columns[len(columns) :]]
-            walk.columns = [[column] for column in (*columns, *map(np.ma.MaskedArray, times))]
+            columns += map(np.ma.MaskedArray, times)
+            walk.columns = [[column] for _, column in zip(walk.columns, columns)]  # perhaps without times
         if parameters["last"]:
             walk.last = batches.pop(0).columns
         self.waiting = batches
@@ -656,11 +659,12 @@ def _plain(value: Any) -> str:
     return re.sub(r" at 0x\w+", "", repr(value))
 
 
-def _described(call: SparkCall, columns: Sequence[str]) -> str:
+def _described(call: SparkCall, columns: Sequence[str], plan: WalkPlan) -> str:
     """Return a call as text; `columns` are the names of all inputs."""
     inputs = [columns[number] for number in call.inputs]
     parameters = [f"{name}={_plain(value)}" for name, value in sorted(call.parameters.items())]
-    return f"{call.statistic}({', '.join([*inputs, *parameters])})"
+    own = [f"{key}={value!r}" for key, value in call.window.options.items() if plan.options[key] != value]
+    return " ".join([f"{call.statistic}({', '.join([*inputs, *parameters])})", *own])
 
 
 def definition_of(plan: WalkPlan, schema: T.StructType, watermark: str | None, ttl: Any) -> str:
@@ -685,17 +689,21 @@ def definition_of(plan: WalkPlan, schema: T.StructType, watermark: str | None, t
     parts = {"inputs": described(index for index, _ in plan.inputs), "columns": columns, **plan.options}
     parts |= {"partition_by": described(plan.keys), "order_by": described(plan.order)}
     inputs = [schema.names[index] for index, _ in plan.inputs]
-    rows = plan.time is None
-    size = plan.window if rows else parse_width(plan.window) or plan.window
     definition = {
         "rollstat": rollstat.__version__,
-        "window": {"text": str(plan.window), "rows": rows, "size": str(Fraction(size))},
+        "windows": [_described_window(window) for window in plan.windows],
         # The text of each further part, and what is compared.
         "parts": {name: (str(value), value) for name, value in parts.items()}
         | {"watermark": (str(watermark), _size(watermark)), "ttl": (str(ttl), _size(ttl))}
-        | {repr(", ".join(call.names)): (_described(call, inputs),) * 2 for call in plan.calls},
+        | {repr(", ".join(call.names)): (_described(call, inputs, plan),) * 2 for call in plan.calls},
     }
     return json.dumps(definition)
+
+
+def _described_window(window: CallWindow) -> dict[str, Any]:
+    """Return a window as text, and whether its size is a number of rows."""
+    size = parse_width(window.given) or window.given if window.by_width else window.given
+    return {"text": str(window.given), "rows": not window.by_width, "size": str(Fraction(size))}
 
 
 def _size(width: Any) -> str | None:
@@ -709,9 +717,12 @@ def _size(width: Any) -> str | None:
 def check_restart(stored: str, given: str) -> None:
     """Raise ValueError if a state of the definition `stored` cannot serve the definition `given`."""
     old, new = json.loads(stored), json.loads(given)
-    changes, before, after = [], old["window"], new["window"]
-    if before["rows"] != after["rows"] or Fraction(after["size"]) > Fraction(before["size"]):
-        changes.append(f"window was {before['text']} and is {after['text']}")
+    changes, before = [], old.get("windows") or [old["window"]]
+    for after in new["windows"]:
+        sizes = [Fraction(window["size"]) for window in before if window["rows"] == after["rows"]]
+        if Fraction(after["size"]) > max(sizes, default=0):
+            texts = ", ".join(window["text"] for window in before)
+            changes.append(f"window was {texts} and is {after['text']}")
     for name, (text, value) in old["parts"].items():
         found, compared = new["parts"].get(name, ("no longer computed", None))
         if compared != value:

@@ -33,7 +33,7 @@ def in_order(buckets, cells, descending):
 @given(COUNTS, st.integers(1, 8), st.integers(0, 20), st.integers(0, 20), st.booleans())
 def test_halos_of_rows_hold_enough_rows(counts, buckets, back, ahead, descending):
     rising = list(range(len(counts) - 1))
-    chosen = choose_buckets(counts, rising, buckets, Reach(back, ahead, by_width=False), descending)
+    chosen = choose_buckets(counts, rising, buckets, Reach(back, ahead), descending)
     chosen = in_order(chosen, len(counts), descending)
     counts = counts[::-1] if descending else counts
     total = np.concatenate([[0], np.cumsum(counts)])
@@ -59,7 +59,7 @@ def test_halos_of_rows_hold_enough_rows(counts, buckets, back, ahead, descending
 )
 def test_halos_of_widths_reach_far_enough(rising, buckets, back, ahead, descending):
     rising = sorted(rising)
-    reach = Reach(ahead, back, by_width=True) if descending else Reach(back, ahead, by_width=True)
+    reach = Reach(0, 0, *((ahead, back) if descending else (back, ahead)))
     for bucket in choose_buckets(None, rising, buckets, reach, descending):
         if bucket.start:
             # a row just below the first cell of the halo is out of reach of the first row of the bucket

@@ -12,11 +12,12 @@ import rollstat
 import rollstat.operators as operators
 from rollstat import snapshots
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregates import SparkCall, evaluate
+from rollstat.spark.aggregates import CallWindow, SparkCall, evaluate
 from rollstat.spark.expanding import counts_rows, initial_state, why_no_state
 from tests.streaming.cases import FURTHER
 from tests.test_contract import CASES, equal, taken
 
+WINDOW = CallWindow(rollstat.Expanding(), {})
 OPERATORS = [operators.Sum(), operators.First(), operators.ArgMinimum()]
 KINDS = [
     *(
@@ -74,7 +75,7 @@ def test_ranges_equal_the_whole(statistic, sample, dtype, rng):
             missing[:, : rng.integers(0, 4)] = True
             columns = [np.ma.MaskedArray(*pair) for pair in zip(values, missing)]
             options = {"min_periods": min_periods, "nan_policy": policy, "algorithm": "auto"}
-            call = SparkCall(statistic.name, tuple(range(statistic.series)), sample, (), False)
+            call = SparkCall(statistic.name, tuple(range(statistic.series)), sample, (), False, WINDOW)
             whole = evaluate(statistic, columns, rollstat.Expanding(), sample, options)
             cuts = [0, *np.sort(rng.integers(0, rows + 1, 4)).tolist(), rows]
             for way in (in_ranges, in_buckets):
@@ -88,7 +89,7 @@ def test_ranges_equal_the_whole(statistic, sample, dtype, rng):
 
 
 def test_a_stored_state_uses_the_kernels_of_a_new_one():
-    call = SparkCall("mean", (0,), {}, (), False)
+    call = SparkCall("mean", (0,), {}, (), False, WINDOW)
     options = {"min_periods": 1, "nan_policy": "omit", "algorithm": "auto"}
     states = [initial_state(call, [np.dtype(np.int64)], options) for _ in range(2)]
     states[0].skip([np.ma.MaskedArray(np.arange(5))])
@@ -116,7 +117,7 @@ def test_statistics_without_a_bounded_state_are_known():
 )
 def test_only_possible_results_are_kept(values, ranks, cuts):
     column = np.ma.MaskedArray(np.array(values, float), np.zeros(len(values), np.bool_))
-    call = SparkCall("argkth", (0,), {"k": ranks}, (), False)
+    call = SparkCall("argkth", (0,), {"k": ranks}, (), False, WINDOW)
     options = {"min_periods": 1, "nan_policy": "omit"}
     cuts = [0, *sorted(min(cut, len(values)) for cut in cuts), len(values)]
     whole = rollstat.rolling_argkth(column.data, ranks, rollstat.Expanding(), min_periods=1)
@@ -132,7 +133,7 @@ def test_only_possible_results_are_kept(values, ranks, cuts):
 
 def test_an_overflow_is_an_error_only_in_a_result():
     largest = np.ma.MaskedArray([2**63 - 1, 1, -1], [False] * 3)
-    call = SparkCall("sum", (0,), {}, (), False)
+    call = SparkCall("sum", (0,), {}, (), False, WINDOW)
     state = initial_state(call, [largest.dtype], {})
     with pytest.raises(OverflowError, match="does not fit in 64 bits"):
         state.advance([largest])

@@ -188,7 +188,7 @@ def test_strings_that_are_rejected(spark, frame):
 def test_strings_are_missing_everywhere_or_nowhere():
     from rollstat.spark.aggregates import SparkCall, evaluate_call
 
-    call = SparkCall("last", (0,), {}, (T.StringType(),), positions=False)
+    call = SparkCall("last", (0,), {}, (T.StringType(),), positions=False, window=None)
     for words, wanted in ((["b", "a"], ["b", "a"]), ([None, None], [None, None])):
         array = np.array(words, object)
         column = np.ma.MaskedArray(array, [word is None for word in words])
