@@ -8,12 +8,14 @@ their exact results as oracle.
 import itertools
 import math
 import operator
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from tests.fuzz.exact_results import RESULTS
 
@@ -457,6 +459,41 @@ def linear_fit(view: View) -> Any:
     squares = products(view.values, view.values)
     explained = slope * products(view.values, rows) / squares if squares > 0 else None
     return slope, intercept, explained
+
+
+@oracle("positive_sum")
+def positive_sum(view: View) -> Any:
+    return math.fsum(value for value in floats(view.values) if value > 0)
+
+
+@oracle("negative_sum")
+def negative_sum(view: View) -> Any:
+    return math.fsum(value for value in floats(view.values) if value < 0)
+
+
+@oracle("zscore")
+def zscore(view: View, ddof: int = 1) -> Any:
+    deviation = standard_deviation(view, ddof)
+    if view.own is None or deviation is None:
+        return None
+    distance = float(Fraction(view.own) - sum(map(Fraction, view.values)) / len(view.values))
+    if deviation == 0:
+        return math.copysign(math.inf, distance) if distance else None
+    return distance / deviation
+
+
+@oracle("autocorr")
+def autocorr(view: View, lag: int = 1) -> Any:
+    known = dict(zip(view.rows, view.values))
+    pairs = [(known[row], known[row - lag]) for row in known if row - lag in known]
+    now, before = ([pair[i] for pair in pairs] for i in range(2))
+    return correlation(replace(view, values=now, others=[before])) if len(pairs) > 1 else None
+
+
+@oracle("entropy")
+def entropy(view: View, base: float = math.e) -> Any:
+    counts = Counter(view.values).values()
+    return float(stats.entropy(list(counts), base=base)) if counts else None
 
 
 @oracle("aggregate")

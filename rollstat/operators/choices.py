@@ -1,8 +1,24 @@
 """Operators that select one element of the window, or test whether there is one."""
 
+import math
 from typing import Any, NamedTuple
 
-__all__ = ["AllTrue", "AnyTrue", "ArgMaximum", "ArgMinimum", "First", "Last", "Maximum", "Minimum"]
+import numpy as np
+
+from rollstat.compile.lowering import jitable
+from rollstat.kernels.numbers import difference
+
+__all__ = [
+    "AllTrue",
+    "AnyTrue",
+    "ArgMaximum",
+    "ArgMinimum",
+    "Drawdown",
+    "First",
+    "Last",
+    "Maximum",
+    "Minimum",
+]
 
 _ValueRow = tuple[Any, int]
 
@@ -46,6 +62,39 @@ class ArgMaximum(NamedTuple):
         return newer if newer[0] > older[0] else older
 
     lower = ArgMinimum.lower
+
+
+@jitable
+def _loss(peak: Any, x: Any, relative: bool) -> float:
+    """Return the loss from a peak to a later element, as a proportion of the peak if it is `relative`."""
+    if not x < peak:
+        return 0.0
+    if not relative or peak == 0:
+        return difference(peak, x)
+    return 1.0 if math.isinf(float(peak)) else difference(peak, x) / float(peak)
+
+
+_Losses = tuple[Any, Any, float]
+
+
+class Drawdown(NamedTuple):
+    """The largest loss from an element to a later one: state ``(largest, smallest, loss)``.
+
+    With `relative`, the loss is a proportion of the earlier element, and undefined if an element is negative:
+    infinite as a state, NaN as a result.
+    """
+
+    relative: bool = True
+
+    def lift(self, x: Any) -> _Losses:
+        return x, x, math.inf if self.relative and x < 0 else 0.0
+
+    def combine(self, older: _Losses, newer: _Losses) -> _Losses:
+        loss = max(older[2], newer[2], _loss(older[0], newer[1], self.relative))
+        return max(older[0], newer[0]), min(older[1], newer[1]), loss
+
+    def lower(self, state: _Losses) -> float:
+        return np.nan if self.relative and state[2] == math.inf else state[2]
 
 
 class First(NamedTuple):

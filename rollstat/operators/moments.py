@@ -20,6 +20,7 @@ from rollstat.kernels.numbers import difference
 __all__ = [
     "Correlation",
     "Covariance",
+    "DownsideDeviation",
     "Kurtosis",
     "LinearFit",
     "Skewness",
@@ -71,6 +72,20 @@ class Variance(NamedTuple):
         return _divide(state[2], state[0], self.ddof)
 
 
+class MeanOffset(NamedTuple):
+    """Mean less the oldest element, and that element: state ``(count, difference, oldest element)``."""
+
+    def lift(self, x: Any) -> tuple[float, float, Any]:
+        return 1.0, 0.0, x
+
+    def combine(self, older: tuple[float, float, Any], newer: tuple[float, float, Any]) -> Any:
+        n = older[0] + newer[0]
+        return n, older[1] + (newer[1] + difference(newer[2], older[2]) - older[1]) * (newer[0] / n), older[2]
+
+    def lower(self, state: tuple[float, float, Any]) -> tuple[float, Any]:
+        return state[1], state[2]
+
+
 class StandardDeviation(NamedTuple):
     """Square root of the variance."""
 
@@ -93,6 +108,24 @@ class StandardError(NamedTuple):
 
     def lower(self, state: _Squares) -> float:
         return math.sqrt(_divide(state[2], state[0], self.ddof)) / math.sqrt(state[0])
+
+
+class DownsideDeviation(NamedTuple):
+    """Root of the mean square of the distances below `target`: state ``(count, result)``."""
+
+    target: float = 0.0
+    rounds_integers = True  # type: ignore[misc]  # of the class, not a field of the tuple
+
+    def lift(self, x: Any) -> tuple[float, float]:
+        return 1.0, max(self.target - float(x), 0.0)
+
+    def combine(self, older: tuple[float, float], newer: tuple[float, float]) -> tuple[float, float]:
+        n = older[0] + newer[0]
+        # Roots of weights, so that no square leaves the range of floats.
+        return n, math.hypot(older[1] * math.sqrt(older[0] / n), newer[1] * math.sqrt(newer[0] / n))
+
+    def lower(self, state: tuple[float, float]) -> float:
+        return state[1]
 
 
 _Moments = tuple[float, float, float, float, float, Any]

@@ -20,6 +20,8 @@ __all__ = [
     "IntegerProduct",
     "IntegerSum",
     "Mean",
+    "NegativeSum",
+    "PositiveSum",
     "Product",
     "Sum",
     "UnsignedProduct",
@@ -81,6 +83,32 @@ class Sum(NamedTuple):
 
     def lower(self, state: tuple[float, float]) -> float:
         return _round(state[0], state[1])
+
+
+class PositiveSum(NamedTuple):
+    """Sum of the elements above 0, as :class:`Sum` of floats."""
+
+    identity = (0.0, 0.0)
+    rounds_integers = True  # type: ignore[misc]  # of the class, not a field of the tuple
+
+    def lift(self, x: Any) -> tuple[float, float]:
+        return float(x) if x > 0 else 0.0, 0.0
+
+    combine = Sum.combine
+    lower = Sum.lower
+
+
+class NegativeSum(NamedTuple):
+    """Sum of the elements below 0, as :class:`Sum` of floats."""
+
+    identity = (0.0, 0.0)
+    rounds_integers = True  # type: ignore[misc]  # of the class, not a field of the tuple
+
+    def lift(self, x: Any) -> tuple[float, float]:
+        return float(x) if x < 0 else 0.0, 0.0
+
+    combine = Sum.combine
+    lower = Sum.lower
 
 
 class ComplexSum(NamedTuple):

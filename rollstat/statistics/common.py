@@ -344,3 +344,19 @@ def check_decay(decay: Any) -> float:
     if not 0 < float(decay) <= 1:
         raise ValueError(f"decay must be above 0 and at most 1; got {decay!r}")
     return float(decay)
+
+
+def check_base(base: Any) -> float:
+    """Return the base of a logarithm as a float; raise unless it is a finite number above 1."""
+    base = check_number("base", base, 1, math.inf)
+    if not 1 < base < math.inf:
+        raise ValueError(f"base must be a finite number above 1; got {base!r}")
+    return base
+
+
+def check_target(target: Any) -> float:
+    """Return the target as a float; raise unless it is a finite number."""
+    target = check_number("target", target, -math.inf, math.inf)
+    if not math.isfinite(target):
+        raise ValueError(f"target must be a finite number; got {target!r}")
+    return target

@@ -14,12 +14,16 @@ from .named_classes import RollingArgkth as RollingArgkth
 from .named_classes import RollingArgmax as RollingArgmax
 from .named_classes import RollingArgmin as RollingArgmin
 from .named_classes import RollingArgMinMax as RollingArgMinMax
+from .named_classes import RollingAutocorr as RollingAutocorr
 from .named_classes import RollingBeta as RollingBeta
 from .named_classes import RollingCorr as RollingCorr
 from .named_classes import RollingCount as RollingCount
 from .named_classes import RollingCov as RollingCov
 from .named_classes import RollingDecayedMean as RollingDecayedMean
 from .named_classes import RollingDecayedSum as RollingDecayedSum
+from .named_classes import RollingDownsideDeviation as RollingDownsideDeviation
+from .named_classes import RollingDrawdown as RollingDrawdown
+from .named_classes import RollingEntropy as RollingEntropy
 from .named_classes import RollingFirst as RollingFirst
 from .named_classes import RollingGini as RollingGini
 from .named_classes import RollingIqr as RollingIqr
@@ -31,11 +35,14 @@ from .named_classes import RollingLogSumExp as RollingLogSumExp
 from .named_classes import RollingMad as RollingMad
 from .named_classes import RollingMax as RollingMax
 from .named_classes import RollingMean as RollingMean
+from .named_classes import RollingMeanAbsDev as RollingMeanAbsDev
 from .named_classes import RollingMedian as RollingMedian
 from .named_classes import RollingMin as RollingMin
 from .named_classes import RollingMinMax as RollingMinMax
 from .named_classes import RollingMode as RollingMode
+from .named_classes import RollingNegativeSum as RollingNegativeSum
 from .named_classes import RollingNunique as RollingNunique
+from .named_classes import RollingPositiveSum as RollingPositiveSum
 from .named_classes import RollingProd as RollingProd
 from .named_classes import RollingPtp as RollingPtp
 from .named_classes import RollingQuantile as RollingQuantile
@@ -48,3 +55,4 @@ from .named_classes import RollingTrimmedMean as RollingTrimmedMean
 from .named_classes import RollingVar as RollingVar
 from .named_classes import RollingWeightedMean as RollingWeightedMean
 from .named_classes import RollingWinsorizedMean as RollingWinsorizedMean
+from .named_classes import RollingZscore as RollingZscore

@@ -24,6 +24,7 @@ from rollstat.kernels.selection.quantiles import (
     quantile_point,
     whole_spread,
 )
+from rollstat.registry import REGISTRY
 from rollstat.statistics.ranks.mad import scaled_deviation
 from rollstat.statistics.selection.computation import Kth, Quantile
 from rollstat.statistics.selection.ranking import measurable
@@ -35,6 +36,7 @@ from rollstat.streaming.representations import (
     WedgeWindow,
     WindowPair,
 )
+from rollstat.windows import Expanding
 
 Step = tuple[Any, tuple[Any, ...]]
 
@@ -255,3 +257,11 @@ def trimmed_mean_answer(window: Any) -> Any:
         return total / (count if winsorize else count - 2 * cut)
     kept = kept.astype(np.float64)
     return mean_of_kept(sum_in_four(kept), kept[0], kept[-1], count, cut, winsorize)
+
+
+def function_answer(window: Any) -> Any:
+    """Return the result of the function over arrays for the rows of the window."""
+    rows = window.codec.decode_array(*window.representation.contents())
+    given: dict[str, Any] = {**window.parameters, window.window_name: Expanding()}
+    found = REGISTRY[window.statistic].function(rows, **given, min_periods=window.min_periods)
+    return np.ma.getdata(found)[-1] if not np.ma.is_masked(found[-1:]) else None

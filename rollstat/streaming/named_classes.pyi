@@ -66,6 +66,11 @@ class RollingArgmin(RollingStream):
 class RollingArgMinMax(RollingStream):
     def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
 
+class RollingAutocorr(RollingStream):
+    def __init__(
+        self, window: Window, lag: int = 1, *, min_periods: int | None = None, dtype: DTypeLike = ...
+    ) -> None: ...
+
 class RollingBeta(OperatorStream):
     def __init__(
         self,
@@ -127,6 +132,38 @@ class RollingDecayedSum(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingDownsideDeviation(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        target: float = 0.0,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingDrawdown(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        relative: bool = True,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingEntropy(RollingStream):
+    def __init__(
+        self,
+        window: Window,
+        base: float = 2.718281828459045,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
     ) -> None: ...
 
 class RollingFirst(_OneSeries):
@@ -235,6 +272,9 @@ class RollingMean(_OneSeries):
         algorithm: str = "auto",
     ) -> None: ...
 
+class RollingMeanAbsDev(RollingStream):
+    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+
 class RollingMedian(RollingStream):
     def __init__(
         self,
@@ -261,8 +301,28 @@ class RollingMinMax(RollingStream):
 class RollingMode(RollingStream):
     def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
 
+class RollingNegativeSum(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
 class RollingNunique(RollingStream):
     def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+
+class RollingPositiveSum(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
 
 class RollingProd(_OneSeries):
     def __init__(
@@ -382,4 +442,9 @@ class RollingWinsorizedMean(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+    ) -> None: ...
+
+class RollingZscore(RollingStream):
+    def __init__(
+        self, window: Window, ddof: int = 1, *, min_periods: int | None = None, dtype: DTypeLike = ...
     ) -> None: ...

@@ -19,9 +19,17 @@ import rollstat.streaming.answers as answers
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.operators.moments import LinearFitByRow
-from rollstat.options import check_flag, choice
+from rollstat.options import check_flag, choice, whole_number
 from rollstat.registry import REGISTRY
-from rollstat.statistics.common import check_decay, check_k, check_number, check_scale, check_share
+from rollstat.statistics.common import (
+    check_base,
+    check_decay,
+    check_k,
+    check_number,
+    check_scale,
+    check_share,
+    check_target,
+)
 
 # What checks the statistics' own parameters, by name; operators check those that are not here.
 _CHECKS: dict[str, Callable[[Any], Any]] = {
@@ -36,6 +44,11 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "scale": check_scale,
     "proportion": check_share,
     "decay": check_decay,
+    "base": check_base,
+    "target": check_target,
+    "relative": partial(check_flag, "relative"),
+    "ddof": partial(whole_number, "ddof", minimum=0),
+    "lag": partial(whole_number, "lag", minimum=1),
 }
 
 
@@ -170,6 +183,17 @@ _SORTED: list[tuple[str, str, str, str, str, Any]] = [
         *("[(1.0, False), (0.9, False), (1.0, True)]", answers.hampel_answer),
     ),
     ("Gini", "gini", "3", "4.0, 1.0, 3.0, 3.0", "[nan, nan, 2.0, 1.3333333333333333]", answers.gini_answer),
+    (
+        "Entropy",
+        "entropy",
+        "4, 2",
+        "4.0, 1.0, 1.0, 1.0, 4.0",
+        "[nan, nan, nan, 0.8112781244591328, 0.8112781244591328]",
+        answers.function_answer,
+    ),
+    ("Zscore", "zscore", "3", "1.0, 2.0, 3.0", "[nan, nan, 1.0]", answers.function_answer),
+    ("MeanAbsDev", "mean_abs_dev", "3", "1.0, 2.0, 6.0", "[nan, nan, 2.0]", answers.function_answer),
+    ("Autocorr", "autocorr", "3", "1.0, 2.0, 4.0", "[nan, nan, 1.0]", answers.function_answer),
     ("TrimmedMean", "trimmed_mean", *_TRIMMED, answers.trimmed_mean_answer),
     ("WinsorizedMean", "winsorized_mean", *_TRIMMED, answers.trimmed_mean_answer),
 ]
@@ -184,6 +208,20 @@ _OPERATORS: list[tuple[str, str, str, str, str, Any]] = [
     ("Sem", "sem", "2", _ROUNDED, "[nan, 1.5, 1.0]", operators.StandardError),
     ("Skew", "skew", _THREE, "1.0, 2.0, 3.0", "[nan, nan, 0.0]", operators.Skewness),
     ("Kurt", "kurt", _THREE, "1.0, 1.0, 1.0", "[nan, nan, nan]", operators.Kurtosis),
+    ("PositiveSum", "positive_sum", "2", "4.0, -1.0, 3.0", "[nan, 4.0, 3.0]", operators.PositiveSum),
+    ("NegativeSum", "negative_sum", "2", "4.0, -1.0, 3.0", "[nan, -1.0, -1.0]", operators.NegativeSum),
+    (
+        *("DownsideDeviation", "downside_deviation", "2, 1.0", "4.0, 1.0, -1.0"),
+        *("[nan, 0.0, 1.4142135623730951]", operators.DownsideDeviation),
+    ),
+    (
+        "Drawdown",
+        "drawdown",
+        _THREE,
+        "4.0, 3.0, 1.0, 2.0",
+        "[0.0, 0.25, 0.75, 0.6666666666666666]",
+        operators.Drawdown,
+    ),
     ("Count", "count", _THREE, "1.0, None, 3.0", "[1, 1, 2]", operators.Count),
     ("Any", "any", _THREE, "0.0, 1.0, 0.0", "[False, True, True]", operators.AnyTrue),
     ("All", "all", _THREE, "2.0, 1.0, 0.0", "[True, True, False]", operators.AllTrue),
@@ -231,6 +269,10 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "checks": {"scale": partial(check_number, "scale", least=0.0, most=np.inf)},
     },
     "gini": _ADDITIONS,
+    "entropy": _ADDITIONS,
+    "zscore": _ADDITIONS,
+    "mean_abs_dev": _ADDITIONS,
+    "autocorr": _ADDITIONS,
     "trimmed_mean": _ADDITIONS,
     "winsorized_mean": _ADDITIONS,
     "sum": {

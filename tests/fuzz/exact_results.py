@@ -5,9 +5,11 @@ undefined.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 from rollstat.registry import REGISTRY
@@ -159,6 +161,33 @@ def kept_mean(x: Numbers, proportion: float = 0.1, winsorize: bool = False) -> l
     return [mean_of(kept_of(x, proportion, winsorize))]
 
 
+def one_sign(x: Numbers, sign: int) -> list[Answer]:
+    return [sum((value for value in x if value * sign > 0), Fraction(0))]
+
+
+def downside_deviation(x: Numbers, target: float = 0.0) -> list[Answer]:
+    below = [max(Fraction(target) - value, Fraction(0)) for value in x]
+    return [root(mean_of([distance**2 for distance in below]))]
+
+
+def drawdown(x: Numbers, relative: bool = True) -> list[Answer]:
+    if relative and min(x) < 0:
+        return [None]
+    peaks = accumulate(x, max)
+    return [max((peak - value) / ((peak or 1) if relative else 1) for peak, value in zip(peaks, x))]
+
+
+def mean_distance(x: Numbers) -> list[Answer]:
+    center = mean_of(x)
+    return [mean_of([abs(value - center) for value in x])]
+
+
+def entropy(x: Numbers, base: float = math.e) -> list[Answer]:
+    with localcontext(prec=60):
+        shares = [Decimal(count) / len(x) for count in Counter(x).values()]
+        return [Fraction(-sum(share * share.ln() for share in shares) / Decimal(base).ln())]
+
+
 def _with(function: Any, **fixed: Any) -> Any:
     return lambda *series, **sample: function(*series, **fixed, **sample)
 
@@ -183,8 +212,17 @@ RESULTS: dict[str, tuple[str, Callable[..., list[Answer]]]] = {
     "gini": ("other", mean_difference),
     "trimmed_mean": ("other", kept_mean),
     "winsorized_mean": ("other", _with(kept_mean, winsorize=True)),
+    "positive_sum": ("other", _with(one_sign, sign=1)),
+    "negative_sum": ("other", _with(one_sign, sign=-1)),
+    "downside_deviation": ("other", downside_deviation),
+    "drawdown": ("other", drawdown),
+    "mean_abs_dev": ("other", mean_distance),
+    "entropy": ("other", entropy),
 }
 """How each statistic treats infinite values, and its exact results."""
+
+OF_MORE = {"aggregate", "autocorr", "zscore"}
+"""Statistics that round, whose results do not follow from the observations of the window alone."""
 
 
 class Values(list[Fraction]):
@@ -217,6 +255,9 @@ def error_bounds(
         "sum": sum,
         "abs": abs,
         "max": max,
+        "min": min,
+        "log": lambda n: Fraction(math.log(n)),
+        "base": sample.get("base", math.e),
         "sqrt": root,
         "log2": lambda n: Fraction(math.log2(n)),
         "k": condition,

@@ -9,9 +9,11 @@ from rollstat import thresholds
 from rollstat.blocks import Block, Outcome, read_only
 from rollstat.kernels.rank_space import gini
 from rollstat.kernels.rank_space import sorted_windows as readers
+from rollstat.kernels.rank_space.entropy import entropies
 from rollstat.kernels.rank_space.mode import count_distinct, find_modes
 from rollstat.kernels.rank_space.mode import create as create_tree
 from rollstat.kernels.rank_space.rank import DENSE, METHODS, compare_newest, count_newest, finish
+from rollstat.kernels.rank_space.trimmed_mean import create_sums
 from rollstat.kernels.selection.rank_set import create as create_set
 from rollstat.plan import NAMED, Choice, Output
 from rollstat.registry import reject_algorithm
@@ -148,6 +150,38 @@ class Mode(RankComputation):
             best = np.empty(len(part.start), np.int64)
             find_modes(rank, part.start, part.end, create_tree(len(ordered)), best)
             results[0][rows] = ordered[best]
+        return Outcome(algorithm="rank_set")
+
+
+class Entropy(RankComputation):
+    """Entropy of the frequencies of the observations.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the call.
+    unit : float
+        Natural entropies are divided by it.
+    algorithm : str
+        ``"auto"`` or a key of `RANK_SET`.
+    """
+
+    rounds = True
+    outputs = (Output("float"),)
+
+    def __init__(self, dtype: np.dtype[Any], windows: Windows, unit: float, algorithm: str) -> None:
+        super().__init__(dtype, windows, algorithm)
+        self._unit = unit
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the entropy of every window."""
+        entropy = np.zeros(block.rows)
+        for rows, part, rank, ordered in ranked_blocks(block):
+            copies = np.zeros(len(ordered), np.int64)
+            entropies(rank, part.start, part.end, copies, *create_sums(len(ordered)), entropy[rows])
+        results[0][...] = entropy / self._unit
         return Outcome(algorithm="rank_set")
 
 

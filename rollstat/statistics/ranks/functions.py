@@ -12,6 +12,7 @@ from rollstat.options import CommonOptions, Window, check_flag
 from rollstat.statistics.common import (
     NORMAL,
     call,
+    check_base,
     check_number,
     check_scale,
     check_share,
@@ -20,6 +21,7 @@ from rollstat.statistics.common import (
 from rollstat.statistics.ranks.computation import (
     RANK_ALGORITHMS,
     Distinct,
+    Entropy,
     MeanDifference,
     Mode,
     RankOfNewest,
@@ -567,3 +569,57 @@ def rolling_mode(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     array([2])
     """
     return call(Mode, [arr], window, options, "mode", RANK_SET)
+
+
+@statistic(
+    family="ranks",
+    samples=({}, {"base": 2.0}),
+    algorithms=RANK_SET,
+    exact=False,
+    error_bound=("(log2(max(m, 16384)) + 12) * u * log(m) / log(base)",),
+    cost="O(log m) for each row that enters or leaves, in the worst case",
+    source="Shannon (1948), A Mathematical Theory of Communication; sums in a tree over ranks",
+)
+def rolling_entropy(
+    arr: ArrayLike, window: Window, base: float = math.e, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Shannon entropy of the frequencies of the values of each window.
+
+    Parameters
+    ----------
+    {series}
+    {window}
+    base : float, default e
+        Base of the logarithm, above 1: 2 gives bits, e gives nats.
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `base`, the array, the window or an option is invalid. Raised before anything is computed.
+
+    Notes
+    -----
+    ``-sum(p * log(p))`` over the distinct values of a window, where p is the proportion of the observations
+    that are equal to a value; :func:`scipy.stats.entropy` of their counts. Missing values are ignored;
+    -0.0 equals 0.0. Windows of one distinct value have the entropy 0. Round continuous values first, or put
+    them into classes: where all values are different the entropy is the logarithm of their number.
+
+    No term is subtracted from a sum, so values that have left the window have no influence. The error is at
+    most ``{error bound}`` for m observations, with u = 2**-53.
+
+    Cost: O(log m) for each row that enters or leaves a window, in the worst case. Source: Shannon, *A
+    Mathematical Theory of Communication*, Bell System Technical Journal 27, 1948,
+    doi:10.1002/j.1538-7305.1948.tb01338.x; sums as in :func:`rolling_trimmed_mean`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_entropy([4.0, 1.0, 1.0, 1.0, 5.0, 6.0], 4, base=2).round(3)
+    array([  nan,   nan,   nan, 0.811, 0.811, 1.5  ])
+    """
+    return call(Entropy, [arr], window, options, "entropy", RANK_SET, unit=math.log(check_base(base)))

@@ -5,9 +5,19 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.kernels.missing.counting import ALL, ANY, COUNT, NEWEST, OLDEST
-from rollstat.options import CommonOptions, Window, whole_number
+from rollstat.options import CommonOptions, Window, check_flag, whole_number
 from rollstat.statistics.aggregate.drivers import ALGORITHMS
-from rollstat.statistics.common import COMBINED, call, check_decay, combine, numbers, operators, statistic
+from rollstat.statistics.common import (
+    COMBINED,
+    call,
+    check_decay,
+    check_target,
+    combine,
+    numbers,
+    operators,
+    statistic,
+)
+from rollstat.statistics.sums.deviations import Autocorrelation, MeanAbsoluteDeviation, ZScore
 from rollstat.statistics.sums.ends import Ends
 from rollstat.statistics.sums.window_sums import Sums
 
@@ -932,3 +942,318 @@ def rolling_logsumexp(arr: ArrayLike, window: Window, **options: Unpack[CommonOp
     array([     nan, 1000.693])
     """
     return combine([arr], window, operators.LogSumExp(), "logsumexp", options, required=0, kind="float")
+
+
+@statistic(exact=False, error_bound=("3 * u * abs(result)",), **COMBINED)
+def rolling_positive_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Sum of the positive observations of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray of float, shape (..., rows, ...)
+        float32 for float32 input, otherwise float64. 0 for windows without positive observations.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored; all other values count as observations. Sums are compensated, and values that
+    have left the window have no influence. The error is at most ``{error bound}`` with u = 2**-53, to first
+    order.
+
+    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_positive_sum([1.0, -2.0, 3.0, -4.0], 3)
+    array([nan, nan,  4.,  3.])
+    """
+    operator = operators.PositiveSum()
+    return combine([arr], window, operator, "positive_sum", options, required=0, kind="float")
+
+
+@statistic(exact=False, error_bound=("3 * u * abs(result)",), **COMBINED)
+def rolling_negative_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Sum of the negative observations of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray of float, shape (..., rows, ...)
+        float32 for float32 input, otherwise float64. 0 for windows without negative observations.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored; all other values count as observations. Sums are compensated, and values that
+    have left the window have no influence. The error is at most ``{error bound}`` with u = 2**-53, to first
+    order.
+
+    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_negative_sum([1.0, -2.0, 3.0, -4.0], 3)
+    array([nan, nan, -2., -6.])
+    """
+    operator = operators.NegativeSum()
+    return combine([arr], window, operator, "negative_sum", options, required=0, kind="float")
+
+
+@statistic(
+    exact=False,
+    samples=({}, {"target": 0.25}),
+    error_bound=("(6 * m + 3) * u * result",),
+    **COMBINED,
+)
+def rolling_downside_deviation(
+    arr: ArrayLike, window: Window, target: float = 0.0, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Root of the mean square of the distances of each window below a target.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    target : float, default 0.0
+        Observations above it count as distances of 0.
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `target`, the array, the window or an option is invalid. Raised before anything is computed.
+
+    Notes
+    -----
+    ``sqrt(mean(minimum(x - target, 0) ** 2))`` of the observations x of a window: the divisor of Sortino's
+    ratio. Missing values are ignored, and values that have left the window have no influence. No square
+    leaves the range of floats. The error is at most ``{error bound}`` for m observations, with u = 2**-53.
+
+    Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_downside_deviation([3.0, -3.0, 4.0, -4.0], 2).round(3)
+    array([  nan, 2.121, 2.121, 2.828])
+    """
+    operator = operators.DownsideDeviation(check_target(target))
+    return combine([arr], window, operator, "downside_deviation", options, kind="float")
+
+
+@statistic(
+    exact=False,
+    ordered=True,
+    samples=({}, {"relative": False}),
+    error_bound=("4 * u * result",),
+    **COMBINED,
+)
+def rolling_drawdown(
+    arr: ArrayLike, window: Window, relative: bool = True, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Largest loss from a running peak within each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    relative : bool, default True
+        Whether a loss is a proportion of the peak before it, otherwise the difference.
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `relative`, the array, the window or an option is invalid. Raised before anything is computed.
+
+    Notes
+    -----
+    The largest ``(peak - x) / peak``, or ``peak - x``, over the observations x of a window, where the peak is
+    the largest observation of the window up to x. It is never negative: 0.25 is a loss of a quarter.
+    Relative losses are NaN in windows with a negative observation, of which there is no proportion. Missing
+    values are ignored. A loss from an infinite peak is 1, or infinite. The error is at most
+    ``{error bound}`` with u = 2**-53.
+
+    Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_drawdown([4.0, 8.0, 6.0, 9.0, 3.0], 3)
+    array([       nan,        nan, 0.25      , 0.25      , 0.66666667])
+    """
+    operator = operators.Drawdown(check_flag("relative", relative))
+    return combine([arr], window, operator, "drawdown", options, kind="float")
+
+
+@statistic(
+    samples=({}, {"ddof": 0}),
+    ordered=True,
+    error_bound=("(6 * m * sqrt(k(arr)) + 45 * k(arr) * abs(result)) * u",),
+    **_MOMENT,
+)
+def rolling_zscore(
+    arr: ArrayLike, window: Window, ddof: int = 1, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Distance of each value from the mean of its window, in standard deviations of the window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {ddof}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an array, the window or an option is invalid, or if explicit bounds do not have one window for each
+        row. Raised before anything is computed.
+
+    Notes
+    -----
+    ``(x - mean) / std`` for the value x of the own row. With ``closed="left"`` the window of a row ends
+    before the row, so that a value is compared with earlier ones only. The result is missing where x is.
+    Constant windows give NaN if x has their value, otherwise an infinity. Missing values are ignored, and
+    values that have left the window have no influence. Deviations are taken from values of the window, so a
+    common offset costs no digits. The error is at most
+    ``{error bound}`` for m observations, with u and k as in
+    :func:`rolling_var`.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_zscore([1.0, 2.0, 3.0, 9.0], 3).round(3)
+    array([  nan,   nan, 1.   , 1.145])
+    >>> rollstat.rolling_zscore([1.0, 2.0, 3.0, 9.0], 3, closed="left")
+    array([nan, nan, nan,  7.])
+    """
+    numbers("arr", arr)
+    return call(ZScore, [arr], window, options, ddof=whole_number("ddof", ddof, 0))
+
+
+@statistic(
+    family="moments",
+    kinds="fiub",
+    exact=False,
+    error_bound=("(6 * m + 9) * u * (max(arr) - min(arr))",),
+    cost="O(m) vector operations",
+    source="definition",
+)
+def rolling_mean_abs_dev(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Mean absolute deviation of each window from its mean.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    ``mean(abs(x - mean(x)))`` of the observations x of a window, as in the commodity channel index.
+    :func:`rolling_mad` is the median of the distances from the median. Missing values are ignored, and values
+    that have left the window have no influence. An infinite observation gives NaN. Means are taken less the
+    oldest observation, so a common offset costs no digits: the error is at most ``{error bound}``
+    for m observations, with u = 2**-53.
+
+    Cost: O(m) vector operations per element: the distances from a mean that moves have no shorter form that
+    keeps their digits. Source: the definition.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_mean_abs_dev([1.0, 2.0, 6.0, 1.0], 3)
+    array([nan, nan,  2.,  2.])
+    """
+    numbers("arr", arr)
+    return call(MeanAbsoluteDeviation, [arr], window, options)
+
+
+@statistic(
+    samples=({}, {"lag": 2}),
+    ordered=True,
+    error_bound=("200 * u * k(arr)",),
+    **_MOMENT,
+)
+def rolling_autocorr(
+    arr: ArrayLike, window: Window, lag: int = 1, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Correlation of each window with itself, some rows later.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    lag : int, default 1
+        Rows between the two values of a pair, at least 1.
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `lag`, the array, the window or an option is invalid. Raised before anything is computed.
+
+    Notes
+    -----
+    Pearson's correlation of the pairs ``x[i], x[i - lag]`` whose rows both lie in the window, as
+    :meth:`pandas.Series.autocorr` of the window: each side has its own mean and deviation. A pair is ignored
+    if one of its values is missing. The result is NaN with fewer than two pairs, and where one side is
+    constant; `min_periods` counts observations, not pairs. Values that have left the window have no
+    influence. The error is at most ``{error bound}``, with u and k as in :func:`rolling_var`.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_autocorr([1.0, 2.0, 4.0, 3.0, 5.0], 4).round(3)
+    array([   nan,    nan,    nan,  0.327, -0.5  ])
+    """
+    numbers("arr", arr)
+    return call(Autocorrelation, [arr], window, options, lag=whole_number("lag", lag, 1))
