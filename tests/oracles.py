@@ -185,10 +185,9 @@ def argmax(view: View, ties: str = "first", relative_to: str = "data") -> Any:
 
 
 @oracle("argminmax")
-def argminmax(view: View, relative_to: str = "data") -> Any:
-    """Of equal values the older counts as the smaller."""
-    low, high = minimum(view), maximum(view)
-    return position(view, low, "first", relative_to), position(view, high, "last", relative_to)
+def argminmax(view: View, ties: str = "first", relative_to: str = "data") -> Any:
+    rules = ("first", "last") if ties == "opposite" else (ties, ties)
+    return argmin(view, rules[0], relative_to), argmax(view, rules[1], relative_to)
 
 
 @oracle("rank")

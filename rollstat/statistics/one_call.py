@@ -99,7 +99,7 @@ def sorted_in_one_call(
 
 
 def extrema_in_one_call(
-    names: Sequence[str], last: bool, relative_to: str, least: int, marks: Sequence[float]
+    names: Sequence[str], last: bool, opposite: bool, relative_to: str, least: int, marks: Sequence[float]
 ) -> OneCall | None:
     """Return what computes extrema and their positions; None if these have marks that it cannot write.
 
@@ -127,7 +127,7 @@ def extrema_in_one_call(
                 find(values, bounds, -1.0, False, high, _NOTHING)
                 write_distances(low, high, out)
             else:
-                ties = last != (name == "argmax" and len(names) == 2)
+                ties = last != (name == "argmax" and opposite)
                 find(values, bounds, 1.0 if name == "argmin" else -1.0, ties, _NOTHING, out)
                 if relative_to == "oldest":
                     np.subtract(out, bounds.start, out=out, where=out >= 0)

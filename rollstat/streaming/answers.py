@@ -150,8 +150,10 @@ def extrema_window(window: Any) -> Any:
     if not name.startswith("arg"):
         return WedgeWindow(fixed, stored, "any")
     # A wedge that prefers the last of equal minima prefers the first of equal maxima.
-    last = window.computation.last != (name == "argmax")
-    return WedgeWindow(fixed, stored, "minimum_last" if last else "minimum_first")
+    last, one = window.computation.last != (name == "argmax"), not second or window.computation.opposite
+    rules = ("minimum_first", "minimum_last")[:: -1 if last else 1]
+    wedges = [WedgeWindow(fixed, stored, rule) for rule in rules[: 1 if one else 2]]
+    return wedges[0] if one else WindowPair(*wedges)
 
 
 def extrema_step(window: Any) -> Step | None:
@@ -169,6 +171,8 @@ def extrema_answer(window: Any) -> Any:
     if isinstance(held, MonotonicWindow):
         return held.extreme()
     low, high = held.positions() if name.startswith("arg") else held.extrema()
+    if isinstance(held, WindowPair):
+        high = held.pair[1].positions()[1]
     if second:
         return low, high
     if name == "ptp":

@@ -262,7 +262,10 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "argmin": _POSITION,
     "argmax": _POSITION,
     "argminmax": _POSITION
-    | {"notes": "A result is a pair: the rows of the first of equal minima and of the last of equal maxima."},
+    | {
+        "notes": "A result is a pair of rows.",
+        "checks": {"ties": partial(choice, "ties", choices=("first", "last", "opposite"))},
+    },
     "mode": {"cost": "O(m) comparisons"},
     "hampel": {
         "notes": "A result is a pair: the cleaned value, and whether the newest element is an outlier.",

@@ -242,7 +242,7 @@ def test_positions_are_those_in_the_group():
     assert windows.argmin().tolist() == [0, 0, 0, 0, 0, 1]
     both = windows.argminmax()
     assert both["argmin"].tolist() == windows.argmin().tolist()
-    assert both["argmax"].tolist() == windows.argmax(ties="last").tolist()
+    assert both["argmax"].tolist() == windows.argmax().tolist()
     assert windows.argmax(relative_to="newest").tolist() == [0, 0, 0, 1, 0, 1]
     assert windows.argkth([1, 2])[2].tolist() == [-1, -1, -1, -1, -1, 0]
     table = frame.rollstat.groupby(keys).rolling(2, transform=True, fill_value=7).argmax()

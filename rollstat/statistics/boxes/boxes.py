@@ -288,7 +288,12 @@ def _write(
 
 
 def box_extrema(
-    arr: ArrayLike, window: Any, names: Sequence[str], options: dict[str, Any], last: bool = False
+    arr: ArrayLike,
+    window: Any,
+    names: Sequence[str],
+    options: dict[str, Any],
+    last: bool = False,
+    opposite: bool = False,
 ) -> WholeCall:
     """Return the call of the minimum, the maximum or both of each box, or their positions.
 
@@ -303,7 +308,9 @@ def box_extrema(
     options : dict
         The options given; those that concern a window along one axis do not apply.
     last : bool
-        Whether the position of equal values is the last of them; with both positions, that of the minimum.
+        Whether the position of equal values is the last of them.
+    opposite : bool
+        Whether the rule for the position of the maximum is the opposite one.
 
     Returns
     -------
@@ -313,7 +320,7 @@ def box_extrema(
     positions = names[0].startswith("arg")
     # An element beyond the edges has no position.
     box = Box.check(arr, window, options, () if positions else _EXTENSIONS)
-    lasts = last, last != (len(names) == 2)
+    lasts = last, last != opposite
 
     def find(box: Box) -> list[NDArray[Any]]:
         if positions:

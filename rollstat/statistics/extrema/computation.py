@@ -33,11 +33,13 @@ class ExtremaOf(Computation):
     windows : Windows
         The windows of the call.
     names : sequence of {"min", "max", "argmin", "argmax", "ptp"}
-        One output each. If both positions are wanted, their rules for equal values are opposite.
+        One output each.
     algorithm : str
         ``"auto"`` or a key of `ALGORITHMS`.
     last : bool
-        Whether the position of equal values is the last of them; with both positions, that of the minimum.
+        Whether the position of equal values is the last of them.
+    opposite : bool
+        Whether the rule for the position of the maximum is the opposite one.
     relative_to : {"data", "oldest", "newest"}
         Where positions count from.
     """
@@ -49,12 +51,13 @@ class ExtremaOf(Computation):
         names: Sequence[str],
         algorithm: str = "auto",
         last: bool = False,
+        opposite: bool = False,
         relative_to: str = "data",
     ) -> None:
         self.dtype = dtype
         self.names = names
         self.algorithm = algorithm
-        self.last = last
+        self.last, self.opposite = last, opposite
         self.relative_to = relative_to
         # The wedge promises at most three comparisons a value, so it must see each value once.
         self.one_block = algorithm == "wedge"
@@ -79,11 +82,11 @@ class ExtremaOf(Computation):
         """Return what writes all results of a series in one call, see :class:`Computation`."""
         if "ptp" in self.names and self.dtype == np.float32:  # float64 would round distances twice
             return None
-        return extrema_in_one_call(self.names, self.last, self.relative_to, least, marks)
+        return extrema_in_one_call(self.names, self.last, self.opposite, self.relative_to, least, marks)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the extrema of every row with at least `min_periods` observations."""
-        request = drivers.Extrema(last=self.last, opposite={"argmin", "argmax"} <= set(self.names))
+        request = drivers.Extrema(last=self.last, opposite=self.opposite)
         if not block.searched:
             request.least = block.nan_below
         absolute = self.relative_to == "data"

@@ -38,17 +38,19 @@ def _extrema(
     names: tuple[str, ...],
     name: str,
     options: CommonOptions,
-    last: bool = False,
+    ties: str = "first",
     relative_to: str = "data",
 ) -> Any:
     """Return the call of the extrema `names`, over windows along one axis or over boxes."""
+    rules = ties == "last", ties == "opposite"
     if isinstance(options.get("axis"), tuple):
         if "ptp" in names:
             raise ValueError(f"axis must be one axis for {name}; got {options.get('axis')!r}")
         if relative_to != "data":
             raise ValueError(f"relative_to must be 'data' for boxes; got {relative_to!r}")
-        return box_extrema(arr, window, names, dict(options), last)
-    parameters: dict[str, Any] = {"names": names, "last": last, "relative_to": relative_to}
+        return box_extrema(arr, window, names, dict(options), *rules)
+    parameters: dict[str, Any] = dict(zip(("last", "opposite"), rules))
+    parameters |= {"names": names, "relative_to": relative_to}
     return call(ExtremaOf, [arr], window, options, name, ALGORITHMS, **parameters)
 
 
@@ -182,7 +184,7 @@ def _position(
     """Return the positions of the extremum `name`."""
     choice("ties", ties, ("first", "last"))
     choice("relative_to", relative_to, ("data", "oldest", "newest"))
-    return _extrema(arr, window, (name,), name, options, ties == "last", relative_to)
+    return _extrema(arr, window, (name,), name, options, ties, relative_to)
 
 
 @statistic(**_POSITION)
@@ -295,10 +297,14 @@ def rolling_argmax(
     outputs=("argmin", "argmax"),
     ordered=True,
     **_EXTREMA,
-    samples=({}, {"relative_to": "oldest"}, {"relative_to": "newest"}),
+    samples=({}, {"ties": "last", "relative_to": "oldest"}, {"ties": "opposite", "relative_to": "newest"}),
 )
 def rolling_argminmax(
-    arr: ArrayLike, window: Window, relative_to: str = "data", **options: Unpack[CommonOptions]
+    arr: ArrayLike,
+    window: Window,
+    ties: str = "first",
+    relative_to: str = "data",
+    **options: Unpack[CommonOptions],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Positions of the minimum and the maximum of each window, in one call.
 
@@ -306,6 +312,9 @@ def rolling_argminmax(
     ----------
     {series}
     {window}
+    ties : {"first", "last", "opposite"}, default "first"
+        Which of several equal extrema to choose: the oldest, the newest, or the oldest minimum and the newest
+        maximum.
     relative_to : {"data", "oldest", "newest"}, default "data"
         Where positions count from: the first row of the data; the oldest row of the window, forward; or its
         newest row, backward (as in bottleneck).
@@ -322,10 +331,10 @@ def rolling_argminmax(
 
     Notes
     -----
-    Of equal values the older counts as the smaller, as in :func:`rolling_argkth`: these are the first of
-    equal minima and the last of equal maxima. With this rule both positions come from one wedge: with
-    ``algorithm="wedge"`` they take at most three comparisons per element together, and each line is computed
-    by one thread.
+    These are the results of :func:`rolling_argmin` and :func:`rolling_argmax`. With ``ties="opposite"`` the
+    older of equal values counts as the smaller, as in :func:`rolling_argkth`. Then both positions come from
+    one wedge: with ``algorithm="wedge"`` they take at most three comparisons per element together, and each
+    line is computed by one thread.
 
     Missing values are ignored; infinities are ordinary values. Tuples as `axis` and `window` give positions
     in boxes, see :func:`rolling_argmin`.
@@ -340,10 +349,12 @@ def rolling_argminmax(
     array([0, 1, 1, 1, 1])
     >>> high
     array([0, 0, 0, 0, 4])
+    >>> rollstat.rolling_argminmax([1, 3, 3, 1, 2], 3)[1], rollstat.rolling_argmax([1, 3, 3, 1, 2], 3)
+    (array([-1, -1,  1,  1,  2]), array([-1, -1,  1,  1,  2]))
     """
+    choice("ties", ties, ("first", "last", "opposite"))
     choice("relative_to", relative_to, ("data", "oldest", "newest"))
-    names = "argmin", "argmax"
-    return _extrema(arr, window, names, "argminmax", options, relative_to=relative_to)
+    return _extrema(arr, window, ("argmin", "argmax"), "argminmax", options, ties, relative_to)
 
 
 @statistic(**_EXTREMA)

@@ -150,8 +150,12 @@ def test_positions_in_boxes(rng, dtype, shape, axes, size):
             ]
             functions = rollstat.rolling_argmin, rollstat.rolling_argmax
             each = [f(array, size, ties=t, **options) for f in functions for t in ("first", "last")]
-            both = rollstat.rolling_argminmax(array, size, **options)
-            for found, places in zip([*each, *both], [*brute, brute[0], brute[3]]):
+            both = [
+                *rollstat.rolling_argminmax(array, size, **options),
+                *rollstat.rolling_argminmax(array, size, "opposite", **options),
+            ]
+            wanted = [*brute, brute[0], brute[2], brute[0], brute[3]]
+            for found, places in zip([*each, *both], wanted, strict=True):
                 assert found.dtype == np.int64
                 np.testing.assert_array_equal(np.ma.getdata(found), places)
                 if isinstance(array, np.ma.MaskedArray):

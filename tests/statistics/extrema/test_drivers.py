@@ -259,10 +259,9 @@ def test_one_wedge_finds_both_positions(shape, options, rng, headers):
         "falling": -(rows // 2),
         "zigzag": np.where(rows % 2, rows, -rows),
     }[shape].astype(np.float64)
-    window = float(width) if "times" in options else width
-    found = rollstat.rolling_argminmax(values, window, algorithm="wedge", threads=2, min_periods=1, **options)
+    window, own = float(width) if "times" in options else width, {"min_periods": 1, **options}
+    found = rollstat.rolling_argminmax(values, window, "opposite", algorithm="wedge", **own, threads=2)
     (header,) = headers
     assert 0 < header[wedges.COMPARISONS] <= 3 * (n - 1)
-    own = {"min_periods": 1, **options}
     np.testing.assert_array_equal(found[0], rollstat.rolling_argmin(values, window, ties="first", **own))
     np.testing.assert_array_equal(found[1], rollstat.rolling_argmax(values, window, ties="last", **own))
