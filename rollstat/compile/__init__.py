@@ -2,6 +2,7 @@
 
 - `sources`: digests of the source files that a kernel depends on.
 - `code`: digests of what operators of users mean, and copies of their functions that cannot change.
+- `interrupts`: Ctrl-C waits until a kernel is compiled or loaded, and until Numba is imported.
 - `cache`: machine code on disk: keys, folders, files, CPU levels.
 - `jit`: the kernel decorator.
 - `lowering`: compilation of functions that kernels call; bit operations, prefetching.
@@ -12,3 +13,5 @@
 No other module imports ``numba.core``, ``numba.extending``, ``numba.misc`` or ``llvmlite``, so that a new
 release of Numba breaks this package or nothing.
 """
+
+import rollstat.compile.interrupts  # noqa: F401  # imports Numba, before all that needs it

@@ -26,6 +26,7 @@ from numba.core.dispatcher import _FunctionCompiler
 from numba.core.ir_utils import build_definitions
 from numba.core.registry import CPUDispatcher
 
+from rollstat.compile import interrupts
 from rollstat.compile.cache import KernelCache, record
 
 # ``i & INDEX`` equals `i` for every valid index and tells the compiler that it is not negative. Array
@@ -192,6 +193,10 @@ class _Kernel(CPUDispatcher):
     """A kernel for calls from Python; calls from other kernels go to its `inner` dispatcher."""
 
     inner: _InnerKernel
+
+    def compile(self, sig):
+        with interrupts.held_back():
+            return super().compile(sig)
 
     def get_call_template(self, args, kws):
         return self.inner.get_call_template(args, kws)
