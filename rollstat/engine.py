@@ -12,7 +12,7 @@ Blocks are cut by row, so threads, which take whole blocks, cannot change a bit.
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -102,27 +102,8 @@ class Execution:
         plan, threads = self.plan, self.plan.options.threads
         for line, rows in product(lines, plan.insufficient):
             self._mark_all(line, rows)
-        tasks = deque(product(lines, plan.blocks))
-        if threads == 1 or _thread.works:  # a thread that waited for others would keep them from work
-            self._work_through(tasks)
-        else:
-            self._work_on_threads(tasks, threads)
+        work_on_threads(self.work, product(lines, plan.blocks), threads)
         note_ready(plan)
-
-    def _work_on_threads(self, tasks: deque[tuple[int, BlockRows]], threads: int) -> None:
-        """Compute blocks on this thread and others."""
-        pool, waiting = _pool(threads - 1), list[Future[None]]()
-        with suppress(RuntimeError):  # no thread can start after the main thread has ended
-            waiting.extend(pool.submit(self._work_through, tasks) for _ in range(threads - 1))
-        _thread.works = True
-        try:
-            self._work_through(tasks)
-        finally:  # after an error or an interrupt no further block begins, and none is still written
-            _thread.works = False
-            begun = [done for done in waiting if not done.cancel()]
-            wait(begun)
-        for done in begun:
-            done.result()
 
     def _in_one_call(self, call: OneCall, line: int) -> bool:
         """Compute a line in one call; return whether this serves its values."""
@@ -136,19 +117,6 @@ class Execution:
             block = Block(series[0], UNKNOWN, plan.bounds.start, plan.bounds.end, others=tuple(series[1:]))
             self._mark_insufficient(block, _DEFAULT, line, 0, plan.rows)
         return served
-
-    def _work_through(self, tasks: deque[tuple[int, BlockRows]]) -> None:
-        """Compute blocks until no task is left; remove all tasks after an error."""
-        try:
-            while True:
-                try:
-                    line, rows = tasks.popleft()
-                except IndexError:
-                    return
-                self.work(line, rows)
-        except BaseException:
-            tasks.clear()
-            raise
 
     def work(self, line: int, rows: BlockRows) -> None:
         """Compute one block."""
@@ -241,6 +209,40 @@ def begin_to_work() -> None:
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Return threads that are kept: starting them and filling their memory costs as much as a small job."""
     return ThreadPoolExecutor(threads, thread_name_prefix="rollstat", initializer=begin_to_work)
+
+
+def _work_through(work: Callable[..., None], tasks: deque[tuple[Any, ...]]) -> None:
+    """Work until no task is left; remove all tasks after an error."""
+    try:
+        while True:
+            try:
+                task = tasks.popleft()
+            except IndexError:
+                return
+            work(*task)
+    except BaseException:
+        tasks.clear()
+        raise
+
+
+def work_on_threads(work: Callable[..., None], arguments: Iterable[tuple[Any, ...]], threads: int) -> None:
+    """Call `work` with each of the `arguments`, on this thread and others."""
+    tasks = deque(arguments)
+    if threads == 1 or _thread.works:  # a thread that waited for others would keep them from work
+        _work_through(work, tasks)
+        return
+    pool, waiting = _pool(threads - 1), list[Future[None]]()
+    with suppress(RuntimeError):  # no thread can start after the main thread has ended
+        waiting.extend(pool.submit(_work_through, work, tasks) for _ in range(threads - 1))
+    _thread.works = True
+    try:
+        _work_through(work, tasks)
+    finally:  # after an error or an interrupt no further task begins, and none is still written
+        _thread.works = False
+        begun = [done for done in waiting if not done.cancel()]
+        wait(begun)
+    for done in begun:
+        done.result()
 
 
 if hasattr(os, "register_at_fork"):

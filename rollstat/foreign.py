@@ -21,7 +21,7 @@ from rollstat.options import Options
 _Convert: TypeAlias = Callable[[NDArray[Any], NDArray[np.bool_], dict[int, Any]], Any]
 
 
-class _Adapter(NamedTuple):
+class Adapter(NamedTuple):
     """The values of an array of another library, and what returns results as such arrays.
 
     `convert` takes a result, where it is missing, and the rows of the array that it holds along each
@@ -49,7 +49,7 @@ def _with_unit(result: Any) -> Any:
     return result.astype("m8[ms]") if result.dtype == np.dtype("m8[D]") else result
 
 
-def _polars(series: Any) -> _Adapter:
+def _polars(series: Any) -> Adapter:
     polars = sys.modules["polars"]
     null = series.is_null().to_numpy()
     present = np.empty(0) if series.dtype == polars.Null else series.drop_nulls().to_numpy()
@@ -65,10 +65,10 @@ def _polars(series: Any) -> _Adapter:
 
     if present.ndim > 1:
         raise TypeError(f"a polars Series must hold one value in each row; its dtype was {series.dtype}")
-    return _Adapter(_with_nulls(present, null), convert)
+    return Adapter(_with_nulls(present, null), convert)
 
 
-def _arrow(array: Any) -> _Adapter:
+def _arrow(array: Any) -> Adapter:
     arrow = sys.modules["pyarrow"]
     whole = array
     if isinstance(array, arrow.ChunkedArray):
@@ -84,10 +84,10 @@ def _arrow(array: Any) -> _Adapter:
             found = found.cast(array.type)
         return arrow.chunked_array([found]) if whole is not array else found
 
-    return _Adapter(_with_nulls(present, null), convert)
+    return Adapter(_with_nulls(present, null), convert)
 
 
-def _xarray(array: Any) -> _Adapter:
+def _xarray(array: Any) -> Adapter:
     def convert(result: Any, missing: Any, rows: dict[int, Any]) -> Any:
         if result.shape == array.shape:
             return array.copy(data=result)
@@ -99,7 +99,7 @@ def _xarray(array: Any) -> _Adapter:
         kept = {name: each for name, each in array.coords.items() if not moved & set(each.dims)}
         return type(array)(result, kept, array.dims, array.name, array.attrs)
 
-    return _Adapter(array.values, convert)
+    return Adapter(array.values, convert)
 
 
 _KINDS = {
@@ -110,7 +110,7 @@ _KINDS = {
 }
 
 
-def _adapter(arr: Any) -> _Adapter | None:
+def adapter_of(arr: Any) -> Adapter | None:
     """Return the adapter of an array of another library; None for other objects."""
     for cls in type(arr).__mro__:
         make = _KINDS.get((cls.__module__.partition(".")[0], cls.__name__))
@@ -154,7 +154,7 @@ def _rows(
     return rows
 
 
-def _missing(name: str, results: Sequence[Any], filled: bool) -> list[Any]:
+def missing_results(name: str, results: Sequence[Any], filled: bool) -> list[Any]:
     """Return where each result of a function is missing; nowhere if a value was chosen for these."""
     missing: list[Any] = []
     for result in results:
@@ -182,7 +182,7 @@ def adapted(
     (arr, *rest), options = arguments, dict(options)
     if "axis" in options:
         options["axis"] = _numbered(options["axis"], arr)
-    adapter = _adapter(arr) if options.get("out") is None else None
+    adapter = adapter_of(arr) if options.get("out") is None else None
     if adapter is None:
         return (arr, *rest), options, None
     if "other" in options:
@@ -210,7 +210,7 @@ def call_like(
     results = tuple(result) if several else (result,)
     shorter = hasattr(arr, "dims") and results[0].shape != values.shape
     rows = _rows(function, values, given[1:], options) if shorter else {}
-    missing = _missing(function.__name__, results, options.get("fill_value") is not None)
+    missing = missing_results(function.__name__, results, options.get("fill_value") is not None)
     converted = [convert(np.ma.getdata(each), where, rows) for each, where in zip(results, missing)]
     if not several:
         return converted[0]
@@ -229,5 +229,5 @@ def _aligned(other: Any, arr: Any) -> Any:
 
 def _values(series: Any) -> Any:
     """Return the values of a further series of another library; other arguments as they are."""
-    adapter = _adapter(series)
+    adapter = adapter_of(series)
     return series if adapter is None else adapter.values

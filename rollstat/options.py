@@ -236,7 +236,12 @@ class Options:
         return windows.min_periods if self.min_periods is None else self.min_periods
 
     def windows(self, window: Window, offsets: NDArray[np.int64]) -> Windows:
-        """Return the windows over segments that start at `offsets`; its last entry is the length."""
+        """Return the windows over segments that start at `offsets`; its last entry is the length.
+
+        Windows made before, which several calls share, are returned as they are.
+        """
+        if isinstance(window, Windows):
+            return window
         length = int(offsets[-1])
         windows = self._windows(window, offsets, length)
         rows = isinstance(windows, FixedWindows) and not isinstance(window, (Expanding, Forward))
@@ -464,6 +469,14 @@ def parse_width(window: Any) -> Fraction | None:
     if isinstance(getattr(window, "nanos", None), int):
         return Fraction(window.nanos)
     return None
+
+
+def width_text(width: Fraction) -> str:
+    """Return a width in nanoseconds as text: a whole number of the longest unit up to days, if it is one."""
+    unit = next(
+        name for name in ("D", "h", "min", "s", "ms", "us", "ns") if not width % _UNITS[name] or name == "ns"
+    )
+    return f"{width // _UNITS[unit]}{unit}"
 
 
 def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int) -> tuple[Any, bool]:

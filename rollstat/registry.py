@@ -118,14 +118,15 @@ class Statistic:
         Each is followed by `ending`, if there is one.
         """
         parts = [*columns, self.name]
-        several = [value for value in parameters.values() if isinstance(value, (list, tuple))]
+        values = [type(each).__name__ if hasattr(each, "combine") else each for each in parameters.values()]
+        several = [value for value in values if isinstance(value, (list, tuple))]
         own: Sequence[Any]
         if results == len(self.outputs) > 1:
             own = self.outputs
         elif len(several) == 1 and len(several[0]) == results:
             own = several[0]
         else:
-            parts += parameters.values()
+            parts += values
             own = [""] if results == 1 else range(1, results + 1)
         names = ["_".join(str(part) for part in (*parts, each, ending) if part != "") for each in own]
         return [re.sub(r"\W", "_", name.replace("-", "minus_")) for name in names]

@@ -21,7 +21,7 @@ from rollstat.registry import REGISTRY
 # Statistics for which codes can stand for values.
 _CODED = ("nunique", "mode", "first", "last")
 # Statistics whose results are rows.
-_POSITIONS = ("argkth", "argmin", "argmax", "argminmax")
+POSITIONS = ("argkth", "argmin", "argmax", "argminmax")
 _FLOAT64 = np.dtype(np.float64)
 
 
@@ -82,7 +82,7 @@ class ColumnCall(NamedTuple):
         window, given, _ = self.windows
         options = {REGISTRY[self.name].window_name: window, **given, **self.parameters, **options}
         function = self.function or REGISTRY[self.name].function
-        in_data = self.name in _POSITIONS and options.get("relative_to", "data") == "data"
+        in_data = self.name in POSITIONS and options.get("relative_to", "data") == "data"
         if self.group_starts is None or not in_data:
             return function(values, **options)
         fill = options.pop("fill_value", None)
@@ -244,6 +244,11 @@ def plain_series(values: NDArray[Any], index: pd.Index, name: Any) -> Any:
     result = series._from_mgr(manager, axes=manager.axes)
     object.__setattr__(result, "_name", name)
     return result
+
+
+def factorized(values: Any, *, ordered: bool = False) -> NDArray[np.int64]:
+    """Return equal codes for equal values, in the order of these if it is asked for; -1 where missing."""
+    return pd.factorize(values, sort=ordered)[0].astype(np.int64, copy=False)  # type: ignore[no-any-return]  # as above
 
 
 def as_codes(series: Any, name: str) -> tuple[NDArray[np.float64], Any] | None:

@@ -25,6 +25,7 @@ from pyspark.sql import Column
 from pyspark.sql import types as T
 
 from rollstat.registry import REGISTRY, Statistic
+from rollstat.results import flattened
 from rollstat.spark.arrow_columns import MAX_DIGITS, Kind, MaskedColumn, kind_of, result_type
 from rollstat.windows import Expanding, Forward
 
@@ -445,14 +446,7 @@ def evaluate(
     """Call the public function and return one array for each of its results."""
     given = {parameter.name: column for parameter, column in zip(statistic.arguments, inputs)}
     given |= {statistic.window_name: window, **parameters}
-    return _flattened(statistic.function(**given, **options))
-
-
-def _flattened(result: Any) -> list[NDArray[Any]]:
-    """Return the 1-D arrays of a result that may be a tuple of arrays of any dimension."""
-    if isinstance(result, np.ndarray) and result.ndim == 1:
-        return [result]
-    return [row for part in result for row in _flattened(part)]
+    return flattened(statistic.function(**given, **options))
 
 
 def evaluate_call(
