@@ -120,7 +120,7 @@ def package(session: nox.Session) -> None:
     session.run("twine", "check", "--strict", *map(str, files))
     for python in filter(None, map(shutil.which, (f"python{version}" for version in PYTHONS))):
         for file in files:
-            for extras in ("", "[spark,plot,progress]"):
+            for extras in ("", "[features,spark,plot,progress]"):
                 with tempfile.TemporaryDirectory() as home:
                     session.run(python, "-m", "venv", home, external=True)
                     clean = str(Path(home, "bin", "python"))

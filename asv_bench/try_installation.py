@@ -1,7 +1,7 @@
 """Try an installation in a clean environment; ``nox -s package`` runs this.
 
 python try_installation.py                          # without extras: the error names the extra
-python try_installation.py [spark,plot,progress]    # with them
+python try_installation.py [features,spark,plot,progress]    # with them
 """
 
 import importlib

@@ -195,16 +195,26 @@ def _method(name, method, options=frozenset()):
 
 def spark():
     """Return the stub of the Spark functions, with one for each statistic."""
-    from rollstat.spark.aggregates import BUILDERS, builder
+    from rollstat.spark.aggregates import BUILDERS
 
+    return _of_columns("spark", BUILDERS, "ColumnLike", "Aggregate")
+
+
+def features():
+    """Return the stub of the module of features, with a function for each statistic."""
+    return _of_columns("features", REGISTRY, "str", "Feature")
+
+
+def _of_columns(folder, names, column, returned):
+    """Return the stub of a package with functions that name statistics of columns."""
     declared = ""
-    for name in sorted(BUILDERS):
-        types = dict.fromkeys(("column", "other"), "ColumnLike")
+    for name in sorted(names):
+        types = dict.fromkeys(("column", "other"), column)
         for p in inspect.signature(REGISTRY[name].function).parameters.values():
             types.setdefault(p.name, _annotation(p))
-        parameters = inspect.signature(builder(name)).parameters.values()
-        declared += _declaration(name, _parameters(parameters, **types), "Aggregate")
-    return _after_marks((PACKAGE / "spark" / "__init__.pyi").read_text(), declared)
+        parameters = _parameters(REGISTRY[name].of_columns.parameters.values(), **types)
+        declared += _declaration(name, parameters, returned)
+    return _after_marks((PACKAGE / folder / "__init__.pyi").read_text(), declared)
 
 
 STUBS = {
@@ -214,6 +224,7 @@ STUBS = {
     "streaming/named_classes.pyi": named_classes,
     "pandas/__init__.pyi": pandas,
     "spark/__init__.pyi": spark,
+    "features/__init__.pyi": features,
 }
 
 

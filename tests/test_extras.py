@@ -19,6 +19,7 @@ def test_the_message_names_the_packages_and_the_extra():
     [
         ("import rollstat.spark", "pyspark", "spark"),
         ("from rollstat.spark import rolling", "pyarrow", "spark"),
+        ("import rollstat.features", "narwhals", "features"),
         ("import rollstat.demo", "matplotlib", "spark,plot"),
     ],
 )

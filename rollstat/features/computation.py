@@ -1,0 +1,215 @@
+"""Compute features: one order of the rows for each set of keys, windows that features share, and threads.
+
+::
+
+    keys --> order, segments --> bounds of each window --> calls, those of one selection as one --> columns
+
+Order statistics of one column and window, such as medians and quantiles, are found by one selection.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.engine import work_on_threads
+from rollstat.features import frames
+from rollstat.features.definition import FeatureColumn, Features, naming
+from rollstat.foreign import missing_results
+from rollstat.options import Options
+from rollstat.pandas.calls import POSITIONS
+from rollstat.registry import REGISTRY
+from rollstat.results import flattened
+from rollstat.statistics.selection.computation import OrderStatistics
+from rollstat.windows import ExplicitWindows, TimeWindows, Windows
+
+# Masks of earlier features that a new one is compared with.
+_MASKS = 8
+
+
+def compute(features: Features, frame: Any, at: Any, threads: int | None) -> Any:
+    """Return the rows of a frame, or of `at`, with the features; see :meth:`Features.compute`."""
+    rows = frames.frame_of("frame", frame)
+    labels = None if at is None else frames.frame_of("at", at)
+    _check_columns(features, rows, labels)
+    found: list[Any] = [None] * len(features.columns)
+    threads = Options.check(threads=threads).threads
+    for keys in dict.fromkeys(column.by for column in features.columns):
+        _Series(features, keys, rows, labels).compute(found, threads)
+    to = rows if labels is None else labels
+    return to.with_columns(*found).to_native()
+
+
+def _check_columns(features: Features, rows: Any, labels: Any) -> None:
+    """Raise if a frame does not have a column that a feature needs, or has one with the name of a feature."""
+    to = rows if labels is None else labels
+    own = [] if features.on is None else [features.on]
+    for column in features.columns:
+        with naming(column.feature):
+            needed = {"frame": (rows, [*column.feature.inputs, *column.by, *own, *features.order_by])}
+            if labels is not None:
+                needed["at"] = labels, [*column.by, *own]
+            for name, (frame, columns) in needed.items():
+                for each in columns:
+                    if each not in frame.columns:
+                        raise ValueError(f"{name} has no column {each!r}; it has {', '.join(frame.columns)}")
+            if column.name in to.columns:
+                raise ValueError(f"the frame has a column {column.name!r} already: name features by alias()")
+    if labels is not None and labels.implementation != rows.implementation:
+        raise TypeError(f"at must be of the kind of frame; got {type(labels.to_native())}")
+
+
+class _Order:
+    """The rows of a frame in the order of keys and times.
+
+    Attributes
+    ----------
+    order : ndarray of int64 or None
+        The rows in that order; None if they are in it.
+    options : dict
+        Segments and times in that order, as the functions take them.
+    """
+
+    def __init__(self, features: Features, keys: Sequence[str], rows: Any) -> None:
+        further = [frames.codes_of(rows[name]) for name in features.order_by]
+        self.times = None if features.on is None else frames.times_of(features.on, rows[features.on])
+        within = [*([] if self.times is None else [self.times]), *further]
+        ids = frames.ids_of([frames.codes_of(rows[name]) for name in keys]) if keys else None
+        self.order = frames.order_by(within if ids is None else [ids, *within])
+        starts: Any = []
+        if ids is not None:
+            ids = frames.take(ids, self.order)
+            starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
+        self.options = {"segments": np.array([0, *starts, len(rows)], np.int64)}
+        if self.times is not None:
+            self.options["times"] = frames.take(self.times, self.order)
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """The first row of the series of each row."""
+        offsets = self.options["segments"]
+        return np.repeat(offsets[:-1], np.diff(offsets))
+
+
+@dataclass
+class _Job:
+    """A call, what converts its results, and the numbers of the columns that these are, by feature."""
+
+    call: Any
+    convert: Callable[[Any, Any, str], Any]
+    numbers: list[list[int]]
+
+
+class _Series:
+    """The series of one set of keys: the order of their rows, and what features share."""
+
+    def __init__(self, features: Features, keys: tuple[str, ...], rows: Any, labels: Any) -> None:
+        self._features, self._rows = features, rows
+        self._to = rows if labels is None else labels
+        self._own = _Order(features, keys, rows)
+        self._columns = [i for i, column in enumerate(features.columns) if column.by == keys]
+        self._shared: dict[Any, Any] = {}  # first the feature that needs it, then what is shared
+        self._masks: deque[tuple[NDArray[np.bool_], NDArray[np.bool_]]] = deque(maxlen=_MASKS)
+
+    def compute(self, found: list[Any], threads: int) -> None:
+        """Compute the columns of these keys into their places."""
+        jobs = self._jobs()
+        work_on_threads(self._share, [(key,) for key in self._shared], threads)
+        work_on_threads(partial(self._run, found), [(job,) for job in self._merged(jobs)], threads)
+
+    def _jobs(self) -> dict[Any, list[int]]:
+        """Return the numbers of the columns of each feature and window, and note what these share."""
+        jobs: dict[Any, list[int]] = {}
+        for number in self._columns:
+            column = self._features.columns[number]
+            jobs.setdefault((id(column.feature), repr(column.window)), []).append(number)
+            for key in (self._windows_key(column), *self._values_keys(column)):
+                self._shared.setdefault(key, column.feature)
+        return jobs
+
+    def _windows_key(self, column: FeatureColumn) -> Any:
+        options = self._features.call_options(column.feature, column.window)
+        return "windows", repr(column.window), column.window, options.get("center", False), options["closed"]
+
+    def _values_keys(self, column: FeatureColumn) -> list[Any]:
+        feature = column.feature
+        coded = partial(frames.code_of, statistic=feature.statistic)
+        return [("values", name, coded(self._rows[name].dtype), feature.condition) for name in feature.inputs]
+
+    def _share(self, key: Any) -> None:
+        """Make what features share, values in the order of the rows or windows."""
+        kind, *of = key
+        with naming(self._shared[key]):
+            self._shared[key] = self._values(*of) if kind == "values" else self._make_windows(*of[1:])
+
+    def _values(self, name: str, coded: str, condition: str | None) -> frames.Column:
+        column = frames.column_of(self._rows[name], coded, self._to)
+        values = column.values
+        if condition is not None:
+            values = frames.where(values, frames.condition_of(condition, self._rows))
+        return column._replace(values=frames.take(values, self._own.order))
+
+    def _make_windows(self, window: Any, center: bool, closed: Any) -> Windows:
+        given: Any = dict(self._own.options)
+        if not isinstance(window, (str, float)):
+            given.pop("times", None)
+        checked = Options.check(center=center, closed=closed, **given)
+        windows = checked.windows(window, checked.offsets(len(self._rows)))
+        if not isinstance(windows, TimeWindows):
+            return windows
+        return ExplicitWindows(*windows.bounds(0, windows.rows), windows.length, windows.min_periods, "time")
+
+    def _merged(self, jobs: dict[Any, list[int]]) -> list[_Job]:
+        """Return the calls, one for all order statistics of the same values and windows."""
+        found: dict[Any, _Job] = {}
+        for numbers in jobs.values():
+            column = self._features.columns[numbers[0]]
+            feature, keys = column.feature, self._values_keys(column)
+            sources = [self._shared[key] for key in keys]
+            options = {k: v for k, v in feature.options.items() if k not in ("center", "closed")}
+            windows = self._windows_key(column)
+            with naming(feature, column.window):
+                arrays = [source.values for source in sources]
+                call = feature.call(arrays, self._shared[windows], threads=1, **options)
+            key: Any = numbers[0]
+            make = getattr(call, "make", None)
+            if isinstance(make, partial) and make.func is OrderStatistics and not make.keywords["positions"]:
+                key = windows, *keys, *sorted(map(repr, options.items()))
+            job = found.setdefault(key, _Job(call, sources[0].convert, []))
+            if job.numbers and make is not None:
+                requests = *job.call.make.keywords["requests"], *make.keywords["requests"]
+                job.call = replace(job.call, make=partial(make, requests=requests), stack=False)
+            job.numbers.append(numbers)
+        return list(found.values())
+
+    def _run(self, found: list[Any], job: _Job) -> None:
+        """Compute a job, and put its results, in the order of the rows, into the places of their columns."""
+        columns = self._features.columns
+        feature = columns[job.numbers[0][0]].feature
+        with naming(feature, columns[job.numbers[0][0]].window):
+            results = flattened(job.call.run())
+        order, name = self._own.order, REGISTRY[feature.statistic].function.__name__
+        if feature.statistic in POSITIONS and feature.parameters.get("relative_to", "data") == "data":
+            for rows in map(np.ma.getdata, results):
+                rows -= np.where(rows >= 0, self._own.starts, 0)
+        missing: list[Any] = [None] * len(results)
+        if not self._rows.implementation.is_pandas():
+            missing = [self._put_mask(mask) for mask in missing_results(name, results, filled=False)]
+            results = list(map(np.ma.getdata, results))
+        numbers = (number for several in job.numbers for number in several)
+        for number, result, mask in zip(numbers, results, missing):
+            name = columns[number].name
+            found[number] = frames.series_of(job.convert(frames.put(result, order), mask, name), name)
+
+    def _put_mask(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return where results are missing, in the order of the rows: often as for other features."""
+        for known, placed in list(self._masks):
+            if np.array_equal(known, mask):
+                return placed
+        own: NDArray[np.bool_] = frames.put(mask, self._own.order)
+        self._masks.append((mask, own))
+        return own

@@ -1,0 +1,424 @@
+"""Definitions of features: statistics of columns over windows, their names, and their form as JSON."""
+
+import json
+import numbers
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rollstat import operators
+from rollstat.options import parse_width, width_text
+from rollstat.registry import REGISTRY
+from rollstat.results import flattened
+from rollstat.windows import Expanding, Forward
+
+_OPTIONS = ("min_periods", "center", "closed", "nan_policy", "algorithm")
+_WINDOWS = {"Expanding": Expanding, "Forward": Forward}
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A statistic of columns over windows; the functions of this module make it.
+
+    Attributes
+    ----------
+    statistic : str
+        Its name in the registry.
+    columns : tuple of str
+        The columns that it takes.
+    parameters : mapping
+        Its own parameters.
+    windows : tuple
+        The windows; a column, or several, for each.
+    options : mapping
+        Options of the functions over arrays.
+    names : tuple of str
+        Names of the new columns; empty for the default ones.
+    keys : tuple of str or None
+        Columns whose values tell series apart, in place of those of the set.
+    condition : str or None
+        Which rows are observations.
+
+    Examples
+    --------
+    >>> from rollstat import features as f
+    >>> f.quantile("amount", [0.5, 0.95]).over("30D", min_periods=5).alias("middle", "high").names
+    ('middle', 'high')
+    """
+
+    statistic: str
+    columns: tuple[str, ...]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    windows: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    keys: tuple[str, ...] | None = None
+    condition: str | None = None
+
+    def over(self, *windows: Any, **options: Any) -> "Feature":
+        """Return the statistic over these windows.
+
+        Parameters
+        ----------
+        *windows : int, str, timedelta, float, Expanding or Forward
+            Numbers of rows, or widths of the times of the set; a float is a width of numeric ones.
+        **options
+            `min_periods`, `center`, `closed`, `nan_policy` and `algorithm` of the functions
+            over arrays; `closed` takes the place of that of the set.
+
+        Returns
+        -------
+        Feature
+        """
+        for name in options:
+            if name not in _OPTIONS:
+                raise TypeError(
+                    f"unexpected option {name!r} of windows; the options are {', '.join(_OPTIONS)}"
+                )
+        return replace(self, windows=tuple(map(_window, windows)), options=options)
+
+    def alias(self, *names: str) -> "Feature":
+        """Return the same with a name for each new column: for each window, one for each result."""
+        return replace(self, names=_names("names", names))
+
+    def by(self, *keys: str) -> "Feature":
+        """Return the same for series of other keys than those of the set; no key makes one series."""
+        return replace(self, keys=_names("by", keys))
+
+    def where(self, condition: str) -> "Feature":
+        """Return the same where only some rows are observations.
+
+        Parameters
+        ----------
+        condition : str
+            The name of a boolean column, or a condition on columns in the notation of Python, such as
+            ``"category == 'food' and amount > 10"``. Other rows are no observations, as if their values
+            were missing: they take their place in windows of rows.
+
+        Returns
+        -------
+        Feature
+        """
+        if not isinstance(condition, str):
+            raise TypeError(f'condition must be a column or a condition such as "x > 0"; got {condition!r}')
+        return replace(self, condition=condition)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The columns that it takes, also by parameters."""
+        x = self.parameters.get("x")
+        return self.columns if x is None else (*self.columns, x)
+
+    def call(self, arrays: Sequence[Any], window: Any, **options: Any) -> Any:
+        """Return the call of the function over arrays, which has not run."""
+        statistic, parameters = REGISTRY[self.statistic], dict(self.parameters)
+        series, others = arrays[: len(self.columns)], arrays[len(self.columns) :]
+        parameters.update(zip(("x",), others))
+        given = {parameter.name: each for parameter, each in zip(statistic.arguments, series)}
+        return statistic.resolve(**given, **{statistic.window_name: window}, **parameters, **options)
+
+    def __str__(self) -> str:
+        given = [*map(repr, self.columns), *(f"{name}={value!r}" for name, value in self.parameters.items())]
+        return f"{self.statistic}({', '.join(given)})"
+
+
+@cache
+def builder(name: str) -> Callable[..., Feature]:
+    """Return the function that names a statistic of columns, with its own parameters."""
+    statistic = REGISTRY[name]
+
+    def build(*args: Any, **kwargs: Any) -> Feature:
+        columns, given = statistic.bind_columns(*args, **kwargs)
+        numpy = np.ndarray, np.generic
+        return Feature(
+            name, columns, {k: v.tolist() if isinstance(v, numpy) else v for k, v in given.items()}
+        )
+
+    build.__name__ = build.__qualname__ = name
+    build.__module__ = "rollstat.features"
+    build.__doc__ = f"Name :func:`rollstat.{statistic.function.__name__}` of a column for `Features`."
+    build.__signature__ = statistic.of_columns.replace(return_annotation=Feature)  # type: ignore[attr-defined]  # of a function
+    return build
+
+
+class FeatureColumn(NamedTuple):
+    """A column of features.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    dtype : numpy.dtype
+        Of the result for columns of float64.
+    window
+        Its window.
+    feature : Feature
+        What it is computed from.
+    by : tuple of str
+        The columns whose values tell series apart.
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    window: Any
+    feature: Feature
+    by: tuple[str, ...]
+
+
+class Features:
+    """A set of features: statistics of columns over windows, for each row of a frame or at other times.
+
+    Parameters
+    ----------
+    columns : sequence of Feature
+        The features, such as ``f.sum("amount").over("1D", 10)``.
+    by : str or sequence of str, optional
+        Columns whose values tell series apart. Missing values are a key of their own. Default: one series.
+    on : str, optional
+        Column of the times or positions that order the rows of a series, and that widths refer to. Without
+        it, rows remain in their order, and windows are numbers of rows.
+    order_by : str or sequence of str, optional
+        Columns that order rows of equal time. Rows that are equal in these remain in their order.
+    closed : {"right", "left", "both", "neither"}, optional
+        As in the functions over arrays. ``"left"`` leaves the row itself out.
+
+    Attributes
+    ----------
+    columns : tuple of FeatureColumn
+        The columns that `compute` adds, in this order.
+
+    Notes
+    -----
+    A column has the name ``amount_sum_1D``: the columns, the statistic, parameters and the window. Keys of a
+    feature that has its own come first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from rollstat import features as f
+    >>> features = [f.sum("amount").over("2D"), f.max("amount").over(2, min_periods=1)]
+    >>> spending = f.Features(features, by="customer", on="time")
+    >>> [column.name for column in spending.columns]
+    ['amount_sum_2D', 'amount_max_2']
+    >>> time = pd.to_datetime(["2026-01-03", "2026-01-01", "2026-01-02"])
+    >>> rows = pd.DataFrame({"customer": [1, 2, 1], "time": time, "amount": [5.0, 3.0, 8.0]})
+    >>> spending.compute(rows).iloc[:, 3:]
+       amount_sum_2D  amount_max_2
+    0           13.0           8.0
+    1            3.0           3.0
+    2            8.0           8.0
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Feature],
+        *,
+        by: str | Sequence[str] = (),
+        on: str | None = None,
+        order_by: str | Sequence[str] = (),
+        closed: str | None = None,
+    ) -> None:
+        if not isinstance(on, (str, type(None))):
+            raise TypeError(f"on must be the name of a column; got {on!r}")
+        self.features = tuple(columns)
+        for each in self.features:
+            if not isinstance(each, Feature) or not each.windows:
+                raise TypeError(f"columns must hold features such as f.sum('x').over('1D'); got {each}")
+        self.by, self.on, self.order_by = _names("by", by), on, _names("order_by", order_by)
+        self.closed = closed
+        names = [column.name for column in self.columns]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(
+                f"columns must have different names, but two are {twice!r}: name them by alias()"
+            )
+
+    @cached_property
+    def columns(self) -> tuple[FeatureColumn, ...]:
+        """The columns that `compute` adds, in this order."""
+        return tuple(column for feature in self.features for column in self._columns(feature))
+
+    def _columns(self, feature: Feature) -> list[FeatureColumn]:
+        keys = self.by if feature.keys is None else feature.keys
+        dtypes = [(window, self._dtypes(feature, window)) for window in feature.windows]
+        if feature.names:
+            names = iter(feature.names)
+            if len(feature.names) != sum(len(found) for _, found in dtypes):
+                raise ValueError(
+                    f"alias of {feature} must give {sum(len(found) for _, found in dtypes)} name(s); "
+                    f"got {len(feature.names)}"
+                )
+        else:
+            names = iter(
+                name for window, found in dtypes for name in self._default(feature, window, len(found))
+            )
+        return [
+            FeatureColumn(next(names), dtype, window, feature, keys)
+            for window, found in dtypes
+            for dtype in found
+        ]
+
+    def _default(self, feature: Feature, window: Any, results: int) -> list[str]:
+        """Return the default names of the results over a window."""
+        statistic, before = REGISTRY[feature.statistic], feature.keys or ()
+        return statistic.result_names(
+            [*before, *feature.columns], feature.parameters, results, _label(window)
+        )
+
+    def _dtypes(self, feature: Feature, window: Any) -> list[np.dtype[Any]]:
+        """Return the dtypes of the results, from a call without rows, which also checks all arguments."""
+        options, arrays = self.call_options(feature, window), [np.empty(0)] * len(feature.inputs)
+        with naming(feature, window):
+            if isinstance(window, (str, float)):
+                if self.on is None:
+                    raise ValueError("a width needs on=, the column of the times")
+                options["times"] = np.empty(0, "M8[us]" if isinstance(window, str) else float)
+            return [result.dtype for result in flattened(feature.call(arrays, window, **options).run())]
+
+    def call_options(self, feature: Feature, window: Any) -> dict[str, Any]:
+        """Return the options of the call of a feature."""
+        named = isinstance(window, (Expanding, Forward))
+        return {"closed": None if named else self.closed, **feature.options}
+
+    def compute(self, frame: Any, at: Any = None, *, threads: int | None = None) -> Any:
+        """Return a frame with the features of its rows, or of other keys and times.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The rows, in any order.
+        at : frame of the same kind, optional
+            Keys and times, in columns of the same names. A row of it gets the features that a row of its key
+            and time would have. Keys without rows have missing features.
+        threads : int, optional
+            Number of threads. Default: the setting of :func:`rollstat.set_threads`. Results do not depend
+            on it.
+
+        Returns
+        -------
+        DataFrame or Table
+            The columns of `frame`, or of `at`, in the order of its rows, and those of `columns`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a column is missing or of a dtype that its statistic does not take; the message names both.
+        """
+        from rollstat.features.computation import compute  # imports kernels
+
+        return compute(self, frame, at, threads)
+
+    def to_json(self) -> str:
+        """Return the definition as JSON, which :meth:`from_json` reads.
+
+        Operators of :mod:`rollstat.operators` can be stored, those of users cannot.
+        """
+        features = []
+        for feature in self.features:
+            with naming(feature):
+                stored = asdict(replace(feature, parameters={}, windows=()))
+                stored["parameters"] = {name: _stored(value) for name, value in feature.parameters.items()}
+                features.append({**stored, "windows": list(map(_stored, feature.windows))})
+        own = {"by": self.by, "on": self.on, "order_by": self.order_by, "closed": self.closed}
+        return json.dumps({"version": _VERSION, **own, "columns": features})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Features":
+        """Return the set of features that :meth:`to_json` has stored."""
+        given = json.loads(text)
+        version = given.pop("version", None)
+        if version != _VERSION:
+            raise ValueError(f"text must be of version {_VERSION} of features; got {version!r}")
+        return cls(**{**given, "columns": [_feature(stored) for stored in given["columns"]]})
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Features):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in vars(self) if name != "columns")
+
+    __hash__ = None  # type: ignore[assignment]  # parameters of features may be lists
+
+    def __repr__(self) -> str:
+        names = ", ".join(column.name for column in self.columns)
+        return f"<Features by {self.by} on {self.on!r}: {names}>"
+
+
+@contextmanager
+def naming(feature: Feature, window: Any = None) -> Iterator[None]:
+    """Name a feature, and its window if it has been chosen, in the message of an error."""
+    try:
+        yield
+    except (TypeError, ValueError, OverflowError) as error:
+        over = "" if window is None else f" over {_label(window)}"
+        raise type(error)(f"feature {feature}{over}: {error}") from error
+
+
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else tuple(value)
+    if not all(isinstance(each, str) for each in names):
+        raise TypeError(f"{name} must be names of columns; got {value!r}")
+    return names
+
+
+def _window(window: Any) -> Any:
+    """Return a window as int, str, float, Expanding or Forward, or raise."""
+    if isinstance(window, (Expanding, Forward)):
+        return window
+    truth = isinstance(window, (bool, np.bool_))
+    if isinstance(window, numbers.Real) and not truth:
+        return int(window) if isinstance(window, numbers.Integral) else float(window)
+    width = None if truth else parse_width(window)
+    if width is None:
+        raise TypeError(
+            "window must be a number of rows, a width such as '1D', a timedelta or a float, Expanding or "
+            f"Forward; got {window!r}"
+        )
+    return window if isinstance(window, str) else width_text(width)
+
+
+def _label(window: Any) -> str:
+    """Return the name of a window in those of columns."""
+    if isinstance(window, (Expanding, Forward)):
+        return "_".join([type(window).__name__.lower(), *map(str, vars(window).values())])
+    return str(window)
+
+
+def _stored(value: Any) -> Any:
+    """Return a parameter or a window as JSON can hold it; operators and named windows by class and fields."""
+    name = type(value).__name__
+    if isinstance(value, (Expanding, Forward)):
+        return {"class": name, "fields": vars(value)}
+    if isinstance(value, tuple) and type(value) is getattr(operators, name, None):
+        return {"class": name, "fields": {key: _stored(each) for key, each in value._asdict().items()}}  # type: ignore[attr-defined]  # a NamedTuple
+    if isinstance(value, (list, tuple)):
+        return [_stored(each) for each in value]
+    if not isinstance(value, (str, int, float, type(None))):
+        raise TypeError(f"JSON cannot hold {value!r}")
+    return value
+
+
+def _restored(value: Any) -> Any:
+    """Return what :func:`_stored` has stored."""
+    if not isinstance(value, dict):
+        return value
+    name, fields = value["class"], {key: _restored(each) for key, each in value["fields"].items()}
+    cls = _WINDOWS.get(name) or (getattr(operators, name, None) if name in operators.__all__ else None)
+    if not isinstance(cls, type):
+        raise ValueError(f"class must be a window or an operator of rollstat; got {name!r}")
+    return cls(**fields)
+
+
+def _feature(stored: dict[str, Any]) -> Feature:
+    """Return a feature from its form in JSON."""
+    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
+    if given["statistic"] not in REGISTRY:
+        raise ValueError(
+            f"statistic must be one of {', '.join(sorted(REGISTRY))}; got {given['statistic']!r}"
+        )
+    given["parameters"] = {key: _restored(value) for key, value in given["parameters"].items()}
+    return Feature(**{**given, "windows": tuple(map(_restored, given["windows"]))})

@@ -1,0 +1,238 @@
+"""Frames of pandas, polars and Arrow: their columns as arrays, the order of their rows, results as columns.
+
+::
+
+    keys of rows and labels --> ids --> order of (id, time, further columns) --> segments of equal ids
+    values in that order --> functions --> results in the order of the rows of the frame --> columns
+
+narwhals tells the kinds of frames apart. Columns become arrays, and results columns, as they do for the
+accessor of pandas and for the functions over arrays of polars and Arrow.
+"""
+
+import ast
+import operator
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from typing import Any, NamedTuple
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.foreign import adapter_of
+from rollstat.options import numpy_times
+from rollstat.pandas.calls import as_codes, factorized, from_codes, to_array, to_series
+from rollstat.statistics.selection.ranking import order as order_of
+
+# Statistics for which codes can stand for values.
+_CODED = ("nunique", "mode", "first", "last", "count")
+_OPERATORS: dict[type, Callable[..., Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.And: operator.and_,
+    ast.Or: operator.or_,
+    ast.Not: operator.invert,
+    ast.USub: operator.neg,
+}
+
+
+class Column(NamedTuple):
+    """A column as an array.
+
+    Attributes
+    ----------
+    values : ndarray
+        As the functions take it; masked if the column is nullable.
+    convert : callable
+        Takes a result, where it is missing (None for pandas), and a name; returns a column of the same kind.
+    """
+
+    values: Any
+    convert: Callable[[Any, Any, str], Any]
+
+
+def frame_of(name: str, frame: Any) -> Any:
+    """Return a frame of pandas, polars or Arrow as one of narwhals, or raise."""
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a DataFrame of pandas or polars or a table of Arrow; got {type(frame)}"
+        ) from None
+
+
+def code_of(dtype: Any, statistic: str) -> str:
+    """Return the statistic if it takes codes in place of values of a dtype of narwhals, else nothing."""
+    times = dtype.is_temporal() and statistic not in ("first", "last", "count")
+    plain = dtype.is_numeric() or dtype == nw.Boolean or times
+    return "" if plain or statistic not in _CODED else statistic
+
+
+def column_of(series: Any, coded: str, rows: Any) -> Column:
+    """Return a column, `coded` for a statistic or not, whose results become columns of the frame `rows`."""
+    native = series.to_native()
+    adapter = adapter_of(native)
+    observed = np.where(series.is_null().to_numpy(), np.nan, 1.0) if coded == "count" else None
+    if adapter is not None:
+        convert = partial(_converted, adapter.convert)
+        if coded in ("", "count"):
+            return Column(adapter.values if observed is None else observed, convert)
+        return _coded(series, coded, adapter.values, convert)
+    index: Any = rows.to_native().index
+    if coded in ("", "count", "nunique"):
+        codes = as_codes(native, coded) if coded == "nunique" else None
+        values = codes[0] if codes is not None else to_array(native) if observed is None else observed
+        return Column(values, lambda found, _, name: to_series(found, native, index, name))
+    by_code: Any = as_codes(native, coded)
+    return Column(
+        by_code[0], lambda found, _, name: from_codes(found, by_code[1], index, native).rename(name)
+    )
+
+
+def _converted(convert: Callable[..., Any], found: Any, missing: Any, _: str) -> Any:
+    return convert(np.ma.getdata(found), missing, {})
+
+
+def _coded(series: Any, coded: str, values: Any, plain: Any) -> Column:
+    """Return codes of a column of polars or Arrow; results that are values are taken from its rows."""
+    missing = np.ma.getmaskarray(values)
+    present = np.ma.getdata(values)[~missing]
+    codes, first = np.zeros(len(values)), np.arange(len(values))
+    if coded in ("first", "last"):
+        codes[:] = first
+    else:
+        codes[~missing] = factorized(present, ordered=True)
+        first = np.flatnonzero(~missing)[np.unique(codes[~missing], return_index=True)[1]]
+    if coded == "nunique":
+        return Column(np.ma.MaskedArray(codes, missing), plain)
+
+    def convert(found: Any, absent: Any, name: str) -> Any:
+        null = nw.new_series(name, [None] * len(found), series.dtype, backend=series.implementation)
+        if not len(first):
+            return null.to_native()
+        taken = series[first[np.where(absent, 0, np.ma.getdata(found)).astype(np.int64)]]
+        there = nw.new_series(name, ~np.asarray(absent), backend=series.implementation)
+        return taken.zip_with(there, null).to_native()
+
+    return Column(np.ma.MaskedArray(codes, missing), convert)
+
+
+def series_of(native: Any, name: str) -> Any:
+    """Return a column of a frame under a name."""
+    return nw.from_native(native, series_only=True).alias(name)
+
+
+def codes_of(series: Any) -> NDArray[Any]:
+    """Return integers in the order of the values of a column: missing ones first, NaN last."""
+    native = series.to_native()
+    adapter = adapter_of(native)
+    if adapter is None and not (isinstance(native.dtype, np.dtype) and native.dtype.kind in "fiubmM"):
+        return factorized(native, ordered=True)
+    values = native.to_numpy() if adapter is None else adapter.values
+    mask = np.ma.getmaskarray(values)
+    if values.dtype.kind in "iubmM" and not mask.any():
+        return np.ma.getdata(values)
+    codes = factorized(np.ma.getdata(values), ordered=True)
+    codes[codes < 0] = len(codes)
+    codes[mask] = -1
+    return codes
+
+
+def times_of(name: str, series: Any) -> NDArray[Any]:
+    """Return a column of times or positions as an array; raise if one is missing."""
+    native = series.to_native()
+    adapter = adapter_of(native)
+    times, _ = numpy_times(name, native if adapter is None else adapter.values)
+    missing = np.isnan(times) if times.dtype.kind in "fmM" else np.zeros(0, np.bool_)
+    if missing.any():
+        raise ValueError(f"{name} must not be missing; row {int(missing.argmax())} is {times[missing][0]}")
+    return np.asarray(times)
+
+
+def ids_of(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return an integer for each row, equal where all columns are."""
+
+    def pair(ids: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:
+        ids, codes = factorized(ids), factorized(codes)
+        found: NDArray[Any] = ids * (codes.max(initial=0) + 1) + codes
+        return found
+
+    ids: NDArray[Any] = reduce(pair, columns)
+    return ids
+
+
+def order_by(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64] | None:
+    """Return the stable order of rows by columns, the first one before others; None if rows are in order."""
+    order = None
+    for values in reversed(columns):
+        values = take(values, order)
+        if not (values[1:] >= values[:-1]).all():
+            found = order_of(np.ascontiguousarray(values))
+            order = found if order is None else order[found]
+    return order
+
+
+def take(values: Any, order: NDArray[np.int64] | None) -> Any:
+    """Return values in an order."""
+    return values if order is None else values[order]
+
+
+def where(values: Any, condition: NDArray[np.bool_]) -> Any:
+    """Return values that are missing where a condition does not hold."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.MaskedArray(values.data, np.ma.getmaskarray(values) | ~condition)
+    if values.dtype.kind in "mM":
+        return np.where(condition, values, np.array("NaT", values.dtype))
+    return np.where(condition, values if values.dtype.kind == "f" else values.astype(np.float64), np.nan)
+
+
+def put(result: Any, order: NDArray[np.int64] | None) -> Any:
+    """Return a result, computed in an order, in that of the rows."""
+    if order is None:
+        return result
+    if isinstance(result, np.ma.MaskedArray):
+        mask = put(np.ma.getmaskarray(result), order)
+        return np.ma.MaskedArray(put(np.ma.getdata(result), order), mask)
+    rows = np.empty(len(result), result.dtype)
+    rows[order] = result
+    return rows
+
+
+def condition_of(text: str, frame: Any) -> NDArray[np.bool_]:
+    """Return where a boolean column or a condition on columns of a frame is true."""
+    expression = nw.col(text)
+    if text not in frame.columns:
+        try:
+            expression = _expression(ast.parse(text, mode="eval").body, nw.col)
+        except SyntaxError:
+            raise ValueError(f'where must be a column or a condition such as "x > 0"; got {text!r}') from None
+    found = frame.select(condition=expression)["condition"]
+    if found.dtype != nw.Boolean:
+        raise TypeError(f"where must be true or false; {text!r} is of {found.dtype}")
+    return np.asarray(found.fill_null(False).to_numpy(), np.bool_)
+
+
+def _expression(node: ast.AST, column: Callable[[str], Any]) -> Any:
+    """Return a condition in the notation of Python as an expression over columns."""
+    make = lambda each: _expression(each, column)  # noqa: E731
+    match node:
+        case ast.Name(name):
+            return column(name)
+        case ast.Constant(value):
+            return value
+        case ast.BoolOp(op, values):
+            return reduce(_OPERATORS[type(op)], map(make, values))
+        case ast.UnaryOp(op, operand) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](make(operand))
+        case ast.Compare(left, [ast.In()], [ast.Tuple(several) | ast.List(several)]):
+            return reduce(operator.or_, (make(left) == make(each) for each in several))
+        case ast.Compare(left, ops, others) if all(type(op) in _OPERATORS for op in ops):
+            terms = zip(ops, [left, *others], others)
+            return reduce(operator.and_, (_OPERATORS[type(op)](make(a), make(b)) for op, a, b in terms))
+    raise ValueError(
+        f"where takes comparisons of columns, 'in', 'and', 'or' and 'not'; got {ast.unparse(node)!r}"
+    )

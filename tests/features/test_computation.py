@@ -1,0 +1,207 @@
+"""Features of frames against the functions over arrays, called for each key."""
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from rollstat import Expanding, Forward, operators
+from rollstat import features as f
+from rollstat.registry import REGISTRY
+from tests.features.frames import KINDS, by_brute_force, column, transactions
+
+WINDOWS = ("2D", 4)
+
+
+def check(frame, features, expected, **options):
+    """Compare the features of a frame of each kind with arrays."""
+    for convert in KINDS.values():
+        found = features.compute(convert(frame), **options)
+        for new, values in zip(features.columns, expected, strict=True):
+            result = column(found, new.name)
+            if new.feature.statistic.startswith("arg"):  # -1 is missing in pandas, as in the functions
+                result[result < 0] = np.nan
+            if new.dtype.kind == "b":  # which are never missing in pandas
+                result = np.nan_to_num(result)
+            np.testing.assert_array_equal(result, values, err_msg=f"{type(found)} {new.name}")
+
+
+@pytest.mark.parametrize("name", [name for name in REGISTRY if name != "aggregate"])
+def test_every_statistic(name):
+    frame, statistic = transactions(), REGISTRY[name]
+    columns = ["amount", "price"][: statistic.series]
+    for parameters in statistic.samples:
+        feature = getattr(f, name)(*columns, **parameters).over(*WINDOWS, min_periods=1)
+        features, expected = f.Features([feature], by="customer", on="time", closed="left"), []
+        for window in WINDOWS:
+            options = {"min_periods": 1, "closed": "left"}
+            expected += by_brute_force(frame, ["customer"], name, columns, window, parameters, **options)
+        if statistic.exact:
+            check(frame, features, expected)
+        else:  # the blocks of sums lie elsewhere
+            found = features.compute(frame)
+            for new, values in zip(features.columns, expected, strict=True):
+                np.testing.assert_allclose(found[new.name], values, rtol=1e-9, atol=1e-9)
+
+
+def test_sets_of_keys_and_windows():
+    frame = transactions()
+    number = f.nunique("shop").over("3D")
+    features = f.Features(
+        [
+            f.max("amount").over("2D", 3, Expanding(), Forward(2), min_periods=1),
+            number.by("customer", "shop").alias("with_shop"),
+            number.by().alias("all"),
+            f.count("category").over("2D"),
+            f.median("amount").over("2D").by("shop"),
+        ],
+        by=["customer"],
+        on="time",
+    )
+    expected = []
+    for window in ("2D", 3, Expanding(), Forward(2)):
+        expected += by_brute_force(frame, ["customer"], "max", ["amount"], window, min_periods=1)
+    for keys in (["customer", "shop"], []):
+        expected += by_brute_force(frame, keys, "nunique", ["shop"], "3D")
+    observed = np.where(frame["category"].isna(), np.nan, 1.0)
+    expected += by_brute_force(frame, ["customer"], "count", [], "2D", values=observed)
+    expected += by_brute_force(frame, ["shop"], "median", ["amount"], "2D")
+    names = "amount_max_2D amount_max_3 amount_max_expanding amount_max_forward_2 with_shop all"
+    assert [new.name for new in features.columns] == [
+        *names.split(),
+        "category_count_2D",
+        "shop_amount_median_2D",
+    ]
+    check(frame, features, expected)
+    check(frame, features, expected, threads=2)
+    by_order = frame.sort_values("time", kind="stable")  # found in order
+    again = features.compute(by_order).loc[frame.index]
+    pd.testing.assert_frame_equal(again, features.compute(frame))
+
+
+def test_order_statistics_of_one_window_are_those_of_separate_calls():
+    frame = transactions()
+    built = [f.median("amount"), f.quantile("amount", [0.1, 0.95]), f.kth("amount", [2, -1]), f.iqr("amount")]
+    features = f.Features([each.over(5, "1D", min_periods=1) for each in built], by="shop", on="time")
+    expected = []
+    for each in built:
+        for window in (5, "1D"):
+            options = {"min_periods": 1, "parameters": each.parameters}
+            expected += by_brute_force(frame, ["shop"], each.statistic, ["amount"], window, **options)
+    assert "amount_quantile_0_95_1D" in [new.name for new in features.columns]
+    check(frame, features, expected)
+
+
+@pytest.mark.parametrize(
+    "condition", ["category == 'food' and not amount <= 2", "food", "category in ('food',) and 2 < amount"]
+)
+def test_filters_leave_rows_in_their_places(condition):
+    frame = transactions()
+    frame["food"] = (frame["category"] == "food") & (frame["amount"] > 2)
+    feature = f.sum("amount").where(condition).over(3, "2D", min_periods=1)
+    features, expected = f.Features([feature], by="customer", on="time"), []
+    values = np.where(frame["food"], frame["amount"], np.nan)
+    for window in (3, "2D"):
+        expected += by_brute_force(frame, ["customer"], "sum", [], window, values=values, min_periods=1)
+    check(frame, features, expected)
+
+
+def test_strings_and_times():
+    frame = transactions().sort_values("time", kind="stable").reset_index(drop=True)
+    names = ["first", "last", "mode", "nunique"]
+    features = f.Features(
+        [
+            *(getattr(f, name)("category").over(4, min_periods=1) for name in names),
+            f.last("time").over(2, min_periods=1),
+        ],
+        by="shop",
+    )
+    expected = {new.name: [] for new in features.columns}
+    for row, shop in enumerate(frame["shop"]):
+        window = frame.loc[:row][frame["shop"][: row + 1] == shop].tail(4)
+        seen = window["category"].dropna()
+        values = [seen.iloc[0], seen.iloc[-1], seen.mode()[0]] if len(seen) else [None] * 3
+        for name, value in zip(expected, [*values, seen.nunique() or None, frame["time"][row]]):
+            expected[name].append(value)
+    for convert in KINDS.values():
+        found = pd.DataFrame(nw.from_native(features.compute(convert(frame))).to_dict(as_series=False))
+        for name, values in expected.items():
+            assert [None if pd.isna(each) else each for each in found[name]] == values, name
+
+
+def test_further_columns_order_rows_of_equal_time():
+    frame = transactions()
+    features = f.Features([f.last("number").over(2, min_periods=1)], by="shop", on="time", order_by="number")
+    mixed = frame.sample(frac=1, random_state=1)
+    pd.testing.assert_frame_equal(features.compute(mixed).loc[frame.index], features.compute(frame))
+
+
+def test_kinds_keep_their_dtypes_and_index():
+    frame = transactions()
+    features = f.Features(
+        [f.max("number").over(2), f.aggregate("number", operators.Sum()).over(2)], on="time"
+    )
+    plain = features.compute(frame)
+    assert plain.index is frame.index or plain.index.equals(frame.index)
+    assert list(plain.dtypes[-2:]) == [np.float64, np.float64]
+    nullable = features.compute(frame.astype({"number": "Int64"}))
+    assert nullable.dtypes.iloc[-2:].tolist() == [pd.Int64Dtype(), pd.Int64Dtype()]
+    assert features.compute(pl.from_pandas(frame)).dtypes[-2:] == [pl.Int64, pl.Int64]
+    assert [str(t) for t in features.compute(pa.Table.from_pandas(frame)).schema.types[-2:]] == ["int64"] * 2
+
+
+def test_empty_frames():
+    frame = transactions().iloc[:0]
+    features = f.Features([f.sum("amount").over("1D"), f.mode("category").over(2)], by="customer", on="time")
+    for convert in KINDS.values():
+        assert features.compute(convert(frame)).shape[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"columns": ["amount"]}, TypeError, "columns must hold features"),
+        ({"columns": [f.sum("amount")]}, TypeError, r"columns must hold features .* got sum\('amount'\)"),
+        ({"columns": [f.sum("amount").over("1D")], "on": None}, ValueError, "over 1D: a width needs on="),
+        ({"columns": [f.sum("amount").over(2, 2)]}, ValueError, "two are 'amount_sum_2'"),
+        ({"columns": [f.sum("amount").over(2).alias("a", "b")]}, ValueError, r"must give 1 name\(s\)"),
+        ({"columns": [f.quantile("amount", 2).over(5)]}, ValueError, r"q=2\) over 5: q must lie between"),
+        ({"columns": [f.sum("amount").over(2, min_periods=3)]}, ValueError, "min_periods must be at most"),
+        ({"by": "nobody"}, ValueError, "frame has no column 'nobody'"),
+        (
+            {"columns": [f.sum("other").over(2)]},
+            ValueError,
+            r"feature sum\('other'\): frame has no column 'other'",
+        ),
+        ({"columns": [f.sum("category").over(2)]}, TypeError, "feature sum.*column 'category' had dtype"),
+        ({"columns": [f.sum("amount").over(2).alias("shop")]}, ValueError, "a column 'shop' already"),
+        ({"columns": [f.sum("amount").where("amount +").over(2)]}, ValueError, "where must be a column or"),
+        ({"columns": [f.sum("amount").where("amount").over(2)]}, TypeError, "where must be true or false"),
+        (
+            {"columns": [f.sum("amount").where("print(amount)").over(2)]},
+            ValueError,
+            "where takes comparisons",
+        ),
+        ({"on": "amount"}, ValueError, "amount must not be missing; row"),
+    ],
+)
+def test_errors_name_the_column_and_its_feature(change, error, message):
+    given = {"columns": [f.sum("amount").over(2)], "by": "shop", "on": "time"}
+    with pytest.raises(error, match=message):
+        f.Features(**given | change).compute(transactions())
+
+
+def test_errors_of_frames_and_windows():
+    features = f.Features([f.sum("amount").over(2)], by="shop", on="time")
+    with pytest.raises(TypeError, match="frame must be a DataFrame of pandas or polars or a table of Arrow"):
+        features.compute(pl.from_pandas(transactions()).lazy())
+    with pytest.raises(TypeError, match="window must be a number of rows, a width"):
+        f.sum("amount").over(True)
+    with pytest.raises(TypeError, match="unexpected option 'times' of windows"):
+        f.sum("amount").over(2, times=1)
+    with pytest.raises(TypeError, match=r"sum\(column\): missing a required argument"):
+        f.sum()
+    with pytest.raises(AttributeError, match="no attribute 'medain'"):
+        _ = f.medain
