@@ -69,7 +69,10 @@ def rolling(
     """
     given = checked_options("rolling", options)
     if type(closed) is int:
-        raise TypeError(f"closed, the sixth parameter in pandas 3, is no number such as axis; got {closed!r}")
+        raise TypeError(
+            f"closed, the sixth parameter in pandas 3, must not be a number such as axis; got {closed!r}; "
+            "leave axis out, or transpose the frame for axis=1"
+        )
     if win_type is None and isinstance(window, rollstat.Expanding):
         return expanding(data, 1 if min_periods is None else min_periods, method, **options)
     parameters = {"min_periods": min_periods, "center": center, "on": on, "closed": closed, "step": step}
@@ -108,6 +111,11 @@ def expanding(
     [4.0, 2.5, 3.0, 2.5]
     """
     given = checked_options("expanding", options)
+    if type(method) is int:
+        raise TypeError(
+            f"method, the second parameter in pandas 3, must not be a number such as axis; got {method!r}; "
+            "leave axis out, or transpose the frame for axis=1"
+        )
     return Expanding(data, min_periods=min_periods, method=method)._with_options(given)
 
 
@@ -232,8 +240,20 @@ def _shortcut(name: str) -> Callable[..., Any]:
     return _bound_method(name, REGISTRY[name].arguments[1:], call, given, _SHORTCUT_OPTIONS)
 
 
-# Parameters of pandas' groupby after `by` and `level`, in the order of pandas 3; pandas 2 begins with `axis`.
-_GROUPING = ("as_index", "sort", "group_keys", "observed", "dropna")
+# Parameters of pandas' groupby in the order of pandas 3; pandas 2 has `axis` before `level`.
+_GROUPING = ("by", "level", "as_index", "sort", "group_keys", "observed", "dropna")
+
+
+def _by_name(
+    method: str, names: Sequence[str], args: tuple[Any, ...], options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return all arguments by name, where `names` are those of the arguments by position."""
+    if len(args) > len(names):
+        raise TypeError(f"{method} takes at most {len(names)} arguments by position; got {len(args)}")
+    given = dict(zip(names, args))
+    if twice := given.keys() & options.keys():
+        raise TypeError(f"{method} got multiple values for argument {min(twice)!r}")
+    return given | options
 
 
 def _of_data(function: Any) -> Any:
@@ -279,12 +299,8 @@ class _Accessor:
         >>> frame.rollstat.groupby("key").rolling(2).sum()["x"].tolist()
         [nan, nan, 4.0]
         """
-        if len(args) > len(_GROUPING):
-            raise TypeError(f"groupby takes at most {2 + len(_GROUPING)} arguments by position")
-        given = dict(zip(_GROUPING, args))
-        if twice := given.keys() & options.keys():
-            raise TypeError(f"groupby got multiple values for argument {min(twice)!r}")
-        return GroupBy(self._data.groupby(by, level=level, **given, **options))
+        given = _by_name("groupby", _GROUPING, (by, level, *args), options)
+        return GroupBy(self._data.groupby(**given))
 
     def ewm(self, *args: Any, **options: Any) -> Any:
         """Return exponentially weighted windows, which pandas computes.
@@ -299,11 +315,17 @@ class _Accessor:
         ExponentialMovingWindow
             That of pandas.
         """
+        given = _by_name("ewm", _EWM, args, options)
         hand_back("ewm", OF_PANDAS)
-        return self._data.ewm(*args, **options)
+        return self._data.ewm(**given)
 
 
-_Accessor.ewm.__signature__ = inspect.signature(pd.Series.ewm)  # type: ignore[attr-defined]  # as in `_bound_method`
+_EWM_OF_PANDAS = inspect.signature(pd.Series.ewm)
+# The parameters in the order of pandas 3; pandas 2 has `axis` before `times`.
+_EWM = tuple(name for name in _EWM_OF_PANDAS.parameters if name not in ("self", "axis"))
+_Accessor.ewm.__signature__ = _EWM_OF_PANDAS.replace(  # type: ignore[attr-defined]  # as in `_bound_method`
+    parameters=[parameter for name, parameter in _EWM_OF_PANDAS.parameters.items() if name != "axis"]
+)
 _Accessor.groupby.__qualname__ = "groupby"  # errors of arguments name the method alone
 for _name in REGISTRY:
     setattr(_Accessor, _name, _LazyMethod(_Accessor, _name, _shortcut))

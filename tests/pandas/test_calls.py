@@ -8,6 +8,7 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 import rollstat.pandas  # noqa: F401 - registers the accessor
 from rollstat import operators
 
+PANDAS_2 = pd.__version__.startswith("2.")
 DAYS = ["2024-10-28", "2024-10-26", None, "2024-10-27"]
 
 
@@ -190,6 +191,9 @@ def test_subclasses_as_in_pandas(make):
     table = Table({"a": [1.0, 2, 4], "b": [1.0, 3, 2]})
     for data in (table, table["a"], Column([1, None, 2], dtype="Int64")):
         for name in ("sum", "count", "median", "rank", "first"):
+            if name == "first" and PANDAS_2:  # which has no such method
+                assert type(make(data.rollstat).first()) is type(data)
+                continue
             theirs, ours = getattr(make(data), name)(), getattr(make(data.rollstat), name)()
             assert type(ours) is type(theirs)
         for name in ("cov", "corr"):

@@ -160,8 +160,22 @@ def test_errors_explain_the_axis_of_pandas_2():
     for call in (frame.rollstat.rolling, frame.rollstat.expanding):
         with pytest.raises(TypeError, match=r"argument 'axis'; .*; transpose the frame instead"):
             call(2, axis=1)
-    with pytest.raises(TypeError, match="closed, the sixth parameter in pandas 3, is no number"):
+    with pytest.raises(TypeError, match=r"closed, the sixth parameter .*; got 1; leave axis out"):
         frame.rollstat.rolling(2, None, False, None, None, 1)
+    with pytest.raises(TypeError, match=r"method, the second parameter .*; got 0; leave axis out"):
+        frame.rollstat.expanding(1, 0)
+
+
+def test_parameters_of_ewm_have_the_order_of_pandas_3():
+    column = pd.Series([1.0, 2.0, 4.0])
+    times = pd.date_range("2024", periods=3)
+    halflife = pd.Timedelta("1D")
+    by_position = column.rollstat.ewm(None, None, halflife, None, 0, True, False, times).mean()
+    assert_series_equal(by_position, column.ewm(halflife=halflife, times=times).mean())
+    with pytest.raises(TypeError, match="ewm takes at most 9 arguments by position; got 10"):
+        column.rollstat.ewm(*range(10))
+    with pytest.raises(TypeError, match="ewm got multiple values for argument 'com'"):
+        column.rollstat.ewm(1, com=1)
 
 
 def test_weighted_windows_tables_and_engines_are_those_of_pandas(frame):
