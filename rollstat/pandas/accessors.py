@@ -111,7 +111,7 @@ def expanding(
     [4.0, 2.5, 3.0, 2.5]
     """
     given = checked_options("expanding", options)
-    if type(method) is int:
+    if str(method).isdigit():
         raise TypeError(
             f"method, the second parameter in pandas 3, must not be a number such as axis; got {method!r}; "
             "leave axis out, or transpose the frame for axis=1"
