@@ -16,6 +16,7 @@ from .statistics import lower_upper_envelope as lower_upper_envelope
 from .statistics import rolling_aggregate as rolling_aggregate
 from .statistics import rolling_all as rolling_all
 from .statistics import rolling_any as rolling_any
+from .statistics import rolling_apply as rolling_apply
 from .statistics import rolling_argkth as rolling_argkth
 from .statistics import rolling_argmax as rolling_argmax
 from .statistics import rolling_argmin as rolling_argmin

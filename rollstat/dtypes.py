@@ -166,7 +166,12 @@ def is_large(values: NDArray[Any]) -> bool:
 
 def warn_of_precision(text: str) -> None:
     """Warn with PrecisionWarning, at the line that called the package."""
-    warnings.warn(text, PrecisionWarning, stacklevel=_level_of_caller())
+    warn_at_caller(text, PrecisionWarning)
+
+
+def warn_at_caller(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called the package."""
+    warnings.warn(text, category, stacklevel=_level_of_caller())
 
 
 def warn_of_rounded(points: Any) -> None:

@@ -316,7 +316,7 @@ class Call:
     def run(self, key: Any = None) -> Any:
         """Compute the call, and keep its plan if it has a `key`; return what the function returns."""
         plan, checked, mask, targets = self._checked(key is not None)
-        if key is not None:
+        if key is not None and not plan.computation.once:
             keep_plan(key, plan)
         return execute(plan, checked, mask, self.options.times, targets)
 

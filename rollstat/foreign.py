@@ -182,14 +182,16 @@ def adapted(
     (arr, *rest), options = arguments, dict(options)
     if "axis" in options:
         options["axis"] = _numbered(options["axis"], arr)
-    adapter = adapter_of(arr) if options.get("out") is None else None
+    several = arr if type(arr) is tuple else (arr,)
+    adapter = adapter_of(several[0]) if several and options.get("out") is None else None
     if adapter is None:
         return (arr, *rest), options, None
     if "other" in options:
         options["other"] = _values(_aligned(options["other"], arr))
     elif rest and "other" in inspect.signature(function).parameters:
         rest[0] = _aligned(rest[0], arr)
-    return (adapter.values, *map(_values, rest)), options, adapter.convert
+    values = tuple(map(_values, arr)) if several is arr else adapter.values
+    return (values, *map(_values, rest)), options, adapter.convert
 
 
 def call_like(

@@ -154,6 +154,9 @@ class Computation:
         cannot be laid end to end.
     rounds : bool
         Whether one call and blocks may round differently.
+    once : bool
+        Whether the plan must serve one call alone, because it calls a function of Python, which may have an
+        effect that its code does not tell.
     """
 
     outputs: Sequence[Output]
@@ -162,6 +165,7 @@ class Computation:
     one_block = False
     knows_rows = False
     rounds = False
+    once = False
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows; `alone` on one thread."""

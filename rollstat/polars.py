@@ -7,8 +7,9 @@ Importing this module registers it::
     series.rollstat.median(100)
     frame.with_columns(median=pl.col("speed").rollstat.median("5min", times=pl.col("time")))
 
-Every statistic is a method with the parameters of its function. Missing results are null. Several results,
-such as those of ``minmax``, are the fields of a struct.
+Every statistic is a method with the parameters of its function. ``apply`` and ``aggregate`` take the fields
+of a struct as several series. Missing results are null. Several results, such as those of ``minmax``, are the
+fields of a struct.
 """
 
 import inspect
@@ -58,7 +59,12 @@ def _with_columns(value: Any, columns: Any) -> Any:
 def _over_columns(columns: Any, name: str, options: dict[str, Any]) -> pl.Series:
     """Compute a statistic of columns."""
     options = {key: _with_columns(value, columns) for key, value in options.items()}
-    return _one_series(name, REGISTRY[name].function(columns[0], **options)).alias(columns[0].name)
+    return _one_series(name, REGISTRY[name].function(_arrays(columns[0]), **options)).alias(columns[0].name)
+
+
+def _arrays(series: pl.Series) -> Any:
+    """Return a series as a function takes it: the fields of a struct as a tuple."""
+    return tuple(series.struct.unnest().get_columns()) if series.dtype == pl.Struct else series
 
 
 def _bound(name: str, rest: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
@@ -90,7 +96,7 @@ def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
                 f"{each} must be an expression, or return_dtype must name the dtype of the result, because "
                 f"the trial call of polars has other rows; got {type(value).__name__}"
             )
-    if arrays or name == "aggregate" or hasattr(window, "get_window_bounds"):
+    if arrays or name in ("aggregate", "apply") or hasattr(window, "get_window_bounds"):
         return
     # One row in place of each column; which fill values and algorithms are possible depends on the dtype.
     width = isinstance(window, (str, timedelta, np.timedelta64))
@@ -144,7 +150,7 @@ class SeriesNamespace(_Namespace):
     """
 
     def _call(self, name: str, *rest: Any, **options: Any) -> pl.Series:
-        return _one_series(name, REGISTRY[name].function(self._target, *rest, **options)).alias(
+        return _one_series(name, REGISTRY[name].function(_arrays(self._target), *rest, **options)).alias(
             self._target.name
         )
 

@@ -59,6 +59,8 @@ class Statistic:
         The method of ``Series.rolling`` with the same meaning, or an empty string.
     ordered : bool
         Whether results depend on the order of the rows within a window.
+    several : bool
+        Whether the last of its series may be a tuple of several.
     """
 
     name: str
@@ -78,12 +80,19 @@ class Statistic:
     min_periods: int | None = None
     pandas: str = ""
     ordered: bool = False
+    several: bool = False
 
     @cached_property
     def arguments(self) -> list[Parameter]:
         """The positional parameters of the function: its series, the window, and its own parameters."""
         every = signature(self.function).parameters.values()
         return [parameter for parameter in every if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+
+    def given(self, columns: Sequence[Any]) -> dict[str, Any]:
+        """Return columns as arguments of the function, by name."""
+        if len(columns) > self.series:
+            columns = *columns[: self.series - 1], tuple(columns[self.series - 1 :])
+        return {parameter.name: column for parameter, column in zip(self.arguments, columns)}
 
     @cached_property
     def window_name(self) -> str:
@@ -108,7 +117,10 @@ class Statistic:
             given = self.of_columns.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise TypeError(f"{self.name}{self.of_columns}: {error}") from None
-        return tuple(given.pop(name) for name in ("column", "other")[: self.series]), given
+        columns = [given.pop(name) for name in ("column", "other")[: self.series]]
+        if self.several and isinstance(columns[-1], (list, tuple)):
+            columns[-1:] = columns[-1]
+        return tuple(columns), given
 
     def result_names(
         self, columns: Sequence[str], parameters: Mapping[str, Any], results: int, ending: Any = ""
@@ -126,7 +138,7 @@ class Statistic:
         elif len(several) == 1 and len(several[0]) == results:
             own = several[0]
         else:
-            parts += values
+            parts += [getattr(value, "__name__", value) for value in values]
             own = [""] if results == 1 else range(1, results + 1)
         names = ["_".join(str(part) for part in (*parts, each, ending) if part != "") for each in own]
         return [re.sub(r"\W", "_", name.replace("-", "minus_")) for name in names]

@@ -502,6 +502,11 @@ def aggregate(view: View, op: Any) -> Any:
     return total(view)
 
 
+@oracle("apply")
+def apply(view: View, function: Any) -> Any:
+    return function(np.array(view.values))
+
+
 def oracle_of_exact_results(name: str) -> Callable[..., Any]:
     """Return the oracle of a statistic that rounds, from its results in fractions."""
     kind, results_of = RESULTS[name]

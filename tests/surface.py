@@ -24,6 +24,7 @@ FUNCTIONS = PACKAGE / "statistics" / "__init__.pyi"
 STREAMS = PACKAGE / "streaming" / "__init__.pyi"
 _LINE = 110
 _WRITTEN = "# Written by tests/surface.py from here on:"
+_ANY = ("aggregate", "apply")  # methods of window objects that pandas declares, whose results may be any
 _NOT_AT_THE_TOP = {"REASONS", "STREAMS"}  # names of rollstat.streaming that rollstat does not have
 _IMPORT = re.compile(r"^from (\S+) import (?:\(\s*)?(\w+) as \w+,?(?:\s*\))?\n", re.MULTILINE)
 _FUNCTIONS = '''\
@@ -167,7 +168,7 @@ def pandas():
     from rollstat.pandas.windows import Expanding
 
     names, options = sorted(REGISTRY), {*_WINDOW_OPTIONS, "numeric_only"}
-    windows = [_method(name, getattr(Expanding, name)) for name in names if name != "aggregate"]
+    windows = [_method(name, getattr(Expanding, name)) for name in names if name not in _ANY]
     shortcuts = [_method(name, getattr(SeriesAccessor, name), options) for name in names]
     text = (PACKAGE / "pandas" / "__init__.pyi").read_text()
     return _after_marks(text, "".join(windows), "".join(shortcuts))
@@ -181,8 +182,8 @@ def _method(name, method, options=frozenset()):
     ]
     # pandas' own declarations say less about the parameters than those of the functions.
     types = {p.name: _annotation(of_function.get(p.name, p)) for p in parameters}
-    several = [name for name, text in types.items() if "Sequence" in text]
-    returned = "DataFrame" if len(REGISTRY[name].outputs) > 1 else "Any" if name == "aggregate" else "Data"
+    several = [name for name, text in types.items() if " | Sequence" in text]
+    returned = "DataFrame" if len(REGISTRY[name].outputs) > 1 else "Any" if name in _ANY else "Data"
     last = ["**options: Unpack[_ShortcutOptions]"] if options else []
     if not several:
         return _declaration(name, ["self", *_parameters(parameters, **types), *last], returned, " " * 4)

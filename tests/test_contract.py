@@ -17,8 +17,14 @@ import rollstat
 from rollstat.registry import REGISTRY, Statistic
 from tests.oracles import ORACLES, View
 
+
+def text_of(value: Any) -> str:
+    """Return a parameter as text that every process has; the name of a function."""
+    return getattr(value, "__name__", str(value))
+
+
 CASES = [
-    pytest.param(statistic, dict(sample), id=f"{name}-{'-'.join(map(str, sample.values()))}")
+    pytest.param(statistic, dict(sample), id="-".join([name, *(text_of(value) for value in sample.values())]))
     for name, statistic in REGISTRY.items()
     for sample in statistic.samples
 ]

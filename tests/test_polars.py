@@ -91,3 +91,12 @@ def test_expressions_raise_where_they_are_written():
     frame = pl.DataFrame({"x": [1, 2, 3]})
     segments = x.max(1, segments=[0, 2, 3], return_dtype=pl.Int64)
     assert frame.select(segments)["x"].to_list() == [1, 2, 3]
+
+
+def test_functions_of_the_fields_of_a_struct():
+    frame = pl.DataFrame({"key": [1, 1, 1, 2, 2], "x": [1.0, None, 3.0, 4.0, 5.0], "y": [1, 2, 3, 4, 5]})
+    both = pl.struct("x", "y").rollstat.apply(lambda x, y: (x * y).sum(), 2, min_periods=1)
+    assert frame.select(both.over("key"))["x"].to_list() == [1.0, 1.0, 9.0, 16.0, 41.0]
+    ends = frame["y"].rollstat.apply(lambda y: (y[0], y[-1]), 2)
+    assert ends.struct.unnest().rows() == [(None, None), (1, 2), (2, 3), (3, 4), (4, 5)]
+    assert frame["x"].rollstat.apply(len, 2, min_periods=0).to_list() == [1, 1, 1, 2, 2]

@@ -215,6 +215,9 @@ PEERS: dict[str, dict[str, Run]] = {
     "linear_fit": {
         "screamer": lambda job: screamer.RollingLinearRegression(job.window)(job.values, job.rows)[:, 0],
     },
+    "apply": {
+        "pandas": lambda job: job.pandas.apply(job.parameters["function"], raw=True, engine="numba"),
+    },
     "count": {"pandas": lambda job: job.pandas.count()},
     "first": {"pandas": lambda job: job.pandas.first()},
     "last": {"pandas": lambda job: job.pandas.last()},
@@ -239,10 +242,12 @@ INEXACT = {
     ("rank", "bottleneck"): "scales the rank to -1..1",
 }
 
-# Beyond these windows a peer takes minutes for a million values: its cost grows with the window.
+# Beyond these windows a library takes minutes for a million values: its cost grows with the window.
 LARGEST_WINDOW = {
     ("rank", "bottleneck"): 1_000,
     ("rank", "screamer"): 1_000,
+    ("apply", "rollstat"): 1_000,
+    ("apply", "pandas"): 1_000,
     ("mad", "screamer"): 100,
     ("hampel", "screamer"): 100,
 }
@@ -250,12 +255,11 @@ LARGEST_WINDOW = {
 
 def libraries(name: str, window: int = 1) -> dict[str, Run]:
     """Return all functions that compute the statistic `name` over such a window, rollstat first."""
-    peers = {
+    return {
         library: run
-        for library, run in PEERS.get(name, {}).items()
+        for library, run in {"rollstat": lambda job: job.rollstat(name), **PEERS.get(name, {})}.items()
         if library in INSTALLED and window <= LARGEST_WINDOW.get((name, library), window)
     }
-    return {"rollstat": lambda job: job.rollstat(name), **peers}
 
 
 def versions() -> str:

@@ -15,6 +15,7 @@ from numba.np.numpy_support import as_dtype
 from numpy.typing import NDArray
 
 from rollstat.compile.lowering import result_type
+from rollstat.kernels.aggregate.apply_windows import call_function
 from rollstat.kernels.aggregate.operator_calls import combine_states, lift_argument, lower
 from rollstat.operators.interface import compiled, is_builtin
 
@@ -68,7 +69,7 @@ def _numbers(type_: Any) -> Any:
         items = tuple(_numbers(item) for item in type_)
         return None if None in items else items
     if isinstance(type_, types.Optional) or type_ is types.none:
-        raise TypeError("an operator's methods must return the same kind of state on every path, never None")
+        raise TypeError("a result must be of the same kind on every path, never None")
     array = isinstance(type_, types.Array)
     try:
         dtype = as_dtype(types.unliteral(type_.dtype if array else type_))
@@ -117,20 +118,20 @@ _VALUE = re.compile(
 )
 
 
-def _reason(error: NumbaError) -> str:
+_AS_OBJECTS = ", or pass elements of dtype object, which Python combines"
+
+
+def _reason(error: Exception, otherwise: str = "") -> str:
     """Return the innermost reason of an error of Numba, and what to do, in one line."""
-    lines = str(error).rpartition("Failed in nopython mode pipeline")[2].splitlines()
+    lines = str(error).rpartition("Failed in nopython mode pipeline")[2].splitlines() or [repr(error)]
     reason = lines[min(1, len(lines) - 1)].strip().rstrip(".:")
-    remedy = "pass elements of dtype object, which Python combines"
     value = _VALUE.match(reason)
     if value is None:
-        return f"{reason}; change that, or {remedy}"
+        return f"{reason}; change that{otherwise}"
     name, kind = value["name"] or value["other"], value["type"] or value["kind"]
     if kind == "function":
         return f"it calls {name}, a plain function; decorate {name} with numba.njit"
-    return (
-        f"it reads {name}, a {kind}; use a tuple, a NumPy array or fields of a NamedTuple class, or {remedy}"
-    )
+    return f"it reads {name}, a {kind}; use a tuple, a NumPy array or fields of a NamedTuple class{otherwise}"
 
 
 def _call_compiled(operator: Any, name: str, *arguments: Any) -> tuple[Any, np.dtype[Any]]:
@@ -141,7 +142,7 @@ def _call_compiled(operator: Any, name: str, *arguments: Any) -> tuple[Any, np.d
     except NumbaError as error:
         own, text = type(operator).__name__.rpartition("_")[0], ", ".join(map(str, given))
         raise TypeError(
-            f"{name} of {own} cannot be compiled for {text}: {_reason(error)}\n{error}"
+            f"{name} of {own} cannot be compiled for {text}: {_reason(error, _AS_OBJECTS)}\n{error}"
         ) from error
     numbers = _numbers(type_)
     value = _call(operator, name, *arguments) if numbers is None else numbers
@@ -183,7 +184,37 @@ def describe(operator: Any, values: Any) -> Layout:
         known, dtype = dtype, _promote(dtype, combined)
         if dtype == known:
             break
-    result, lowered = call(operator, "lower", _state_value(dtype, state))
-    single = not isinstance(result, tuple)
-    outputs = (lowered,) if single else tuple(lowered[k] for k in range(len(result)))
-    return Layout(dtype, outputs, single)
+    _, lowered = call(operator, "lower", _state_value(dtype, state))
+    return Layout(dtype, *_parts(lowered))
+
+
+def _parts(dtype: np.dtype[Any]) -> tuple[tuple[np.dtype[Any], ...], bool]:
+    """Return the dtype of each result, and whether there is one result that is no tuple."""
+    names = dtype.names
+    return ((dtype,), True) if names is None else (tuple(dtype[name] for name in names), False)
+
+
+def describe_function(
+    operator: Any, columns: tuple[NDArray[Any], ...]
+) -> tuple[tuple[np.dtype[Any], ...], bool]:
+    """Return the dtype of each result of a function of windows, and whether it returns no tuple.
+
+    `operator` is the one that :func:`rollstat.operators.interface.compiled` makes, with the function as its
+    ``combine``, and `columns` are like those of the windows. Raise TypeError if Numba cannot compile the
+    function, or if it does not return real numbers; the message is the reason, in one line.
+    """
+    if config.DISABLE_JIT:
+        dtype = _dtype_of_value(call_function(operator, columns, 0, 1))
+    else:
+        try:
+            type_ = result_type(call_function, typeof(operator), typeof(columns), types.intp, types.intp)
+        except Exception as error:  # Numba has errors of many classes
+            raise TypeError(_reason(error)) from error
+        numbers = _numbers(type_)
+        if numbers is None:
+            raise TypeError(f"it returns {type_}; return a real number or a tuple of real numbers")
+        dtype = _dtype_of_type(type_, numbers)
+    outputs, single = _parts(dtype)
+    if not outputs or any(output.shape or output.kind not in "fiub" for output in outputs):
+        raise TypeError(f"it returns {dtype}; return a real number or a tuple of real numbers")
+    return outputs, single

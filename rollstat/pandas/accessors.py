@@ -233,7 +233,7 @@ def _shortcut(name: str) -> Callable[..., Any]:
     def call(accessor: Any, bound: dict[str, Any]) -> Any:
         window = bound.pop(REGISTRY[name].window_name)
         windows = accessor.rolling(window, **{key: bound.pop(key) for key in _WINDOW_OPTIONS if key in bound})
-        if name == "aggregate":  # the method of the window object takes names and functions of pandas too
+        if name in ("aggregate", "apply"):  # the methods of the window objects are those of pandas
             return windows._own_statistic(name, bound, bound.pop("numeric_only", False))
         return getattr(windows, name)(**bound)
 

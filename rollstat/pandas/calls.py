@@ -62,6 +62,8 @@ class ColumnCall(NamedTuple):
         For windows within groups, the first row of the group of each row: positions count from there.
     function : callable or None
         What computes it in place of the function of the registry.
+    together : bool
+        Whether it takes all columns together, not each by itself.
     """
 
     name: str
@@ -71,6 +73,7 @@ class ColumnCall(NamedTuple):
     observed: bool = False
     group_starts: NDArray[np.int64] | None = None
     function: Any = None
+    together: bool = False
 
     @property
     def labels(self) -> Any:
@@ -110,6 +113,12 @@ class ColumnCall(NamedTuple):
         is_object = self.name == "aggregate" and column.dtype == np.dtype(object)
         return self._labelled(self.compute(column.to_numpy() if is_object else to_array(column)), column)
 
+    def frame(self, frame: Any) -> Any:
+        """Return the result for all columns together: a Series, or a DataFrame of several results."""
+        columns = [frame.iloc[:, i] for i in range(frame.shape[1])]
+        values, *further = REGISTRY[self.name].given([to_array(column) for column in columns]).items()
+        return self._labelled(self.compute(values[1], **dict(further)), columns[0].rename(None))
+
     def _index(self, data: Any) -> Any:
         """Return the labels of the rows of a result."""
         step = self.windows.step
@@ -137,7 +146,11 @@ class ColumnCall(NamedTuple):
         dtypes = {block.dtype for block in frame._mgr.blocks}  # faster than `frame.dtypes`, a Series
         kinds = {dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in dtypes}
         one_call = len(dtypes) == 1 and kinds == {"f"} if self.keep_dtype else kinds <= set("fiub")
-        several = self.name == "aggregate" or len(REGISTRY[self.name].outputs) > 1 or self.labels is not None
+        several = (
+            self.name in ("aggregate", "apply")
+            or len(REGISTRY[self.name].outputs) > 1
+            or self.labels is not None
+        )
         if not one_call or several or REGISTRY[self.name].series > 1 or "x" in self.parameters:
             return None
         for i, dtype in enumerate(frame.dtypes if kinds & set("iu") else ()):

@@ -123,3 +123,11 @@ def known(func: Any, raw: Any, values: Any, rows: int) -> tuple[Known, str] | No
     if policy is None and (rows or not np.isnan(values).any()):
         policy = "omit"  # no window with a result has a missing value
     return None if policy in (None, "raise") else (entry, str(policy))
+
+
+def apply_without_inf(values: Any, with_missing: bool, **options: Any) -> Any:
+    """Return what :func:`rollstat.rolling_apply` does with NaN in place of inf, as in pandas."""
+    if np.isinf(values).any():
+        values = np.where(np.isinf(values), np.nan, values)
+    with_missing = with_missing and bool(np.isnan(values).any())
+    return REGISTRY["apply"].function(values, with_missing=with_missing, **options)

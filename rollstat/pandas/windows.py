@@ -24,7 +24,7 @@ from pandas.errors import DataError
 
 import rollstat
 from rollstat.pandas.calls import ColumnCall, NotNumbers, RowWindows, float_values, plain_series, to_array
-from rollstat.pandas.functions import known
+from rollstat.pandas.functions import apply_without_inf, known
 
 # The stubs of pandas leave out the methods by which its classes call each other.
 _PandasRolling: Any = pd.api.typing.Rolling
@@ -322,6 +322,8 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
                 raise DataError("No numeric types to aggregate") from error
         if call.observed:
             obj = obj.notna().astype(np.float64)
+        if call.together:
+            return call.frame(obj)
         if obj.shape[1] == 0:
             return self._resolve_output(obj.iloc[:: call.windows.step].astype(np.float64), obj)
         result = call.table(obj)
@@ -523,19 +525,62 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
         self._validate_numeric_only(name, numeric_only)
         return self._apply_pairwise(self._selected_obj, other, pairwise, pair, numeric_only)
 
-    def apply(self, func: Any, raw: Any = False, *args: Any, **kwargs: Any) -> Any:
-        """Return what :meth:`pandas.api.typing.Rolling.apply` does, without Python if rollstat knows `func`.
+    def apply(
+        self,
+        func: Any,
+        raw: bool = False,
+        engine: str | None = None,
+        engine_kwargs: dict[str, bool] | None = None,
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+        *,
+        columns: Any = None,
+    ) -> Any:
+        """Return what a function returns for each window, as pandas does.
 
-        It knows ``len``, the built-in ``sum``, ``min`` and ``max``, `numpy.sum`, `mean`, `median`, `min`,
-        `max`, `std`, `var`, their forms that ignore NaN, `numpy.ptp`, `any`, `all`, `count_nonzero`, `argmin`
-        and `argmax`, `pandas.Series.nunique`, and `scipy.stats.skew` and `kurtosis`.
+        Statistics compute ``len``, the built-in ``sum``, ``min`` and ``max``, `numpy.sum`, `mean`, `median`,
+        `min`, `max`, `std`, `var`, their forms that ignore NaN, `numpy.ptp`, `any`, `all`, `count_nonzero`,
+        `argmin` and `argmax`, `pandas.Series.nunique`, and `scipy.stats.skew` and `kurtosis`. Numba compiles
+        any other function that takes arrays, see :func:`rollstat.rolling_apply`.
+
+        Parameters
+        ----------
+        func : callable
+            Takes the values of a window. With ``nan_policy="omit"``, these are the observations.
+        raw : bool, default False
+            Whether it takes arrays. If it takes Series, pandas calls it.
+        engine, engine_kwargs
+            With ``engine="numba"`` pandas computes.
+        args : tuple, optional
+            Further positional arguments of the function.
+        kwargs : dict, optional
+            Further keyword arguments of the function.
+        columns : list, optional
+            Columns that the function takes together, as one array for each. pandas does not have this; inf
+            remains inf.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas returns it. With `columns` a Series, or a DataFrame if the function returns a tuple.
         """
-        plain = not any(args) and not any(kwargs.values()) and not self._options
-        call = self._known(func, raw) if plain and type(raw) is bool else None
+        windows = self._windows_for(engine) if raw is True or columns is not None else None
+        if columns is not None and windows is None:
+            raise ValueError(f"columns takes windows that rollstat computes; got {self!r}, engine={engine!r}")
+        plain = not any((engine, engine_kwargs, args, kwargs, self._options, columns)) and type(raw) is bool
+        call = self._known(func, raw) if plain else None
+        if call is None and windows is not None:
+            parameters = {"function": func, "args": args or (), "kwargs": kwargs}
+            parameters["with_missing"] = "nan_policy" not in self._options
+            if columns is not None:
+                together = ColumnCall("apply", windows, parameters, True, together=True)
+                return self[list(columns)]._apply(together, "apply")
+            call = ColumnCall("apply", windows, parameters, function=apply_without_inf)
         if call is not None:
             return self._apply(call, "apply")
-        hand_back("apply", "a function that rollstat does not know, or not for these values and windows")
-        return self._pandas("apply")(func, raw, *args, **kwargs)
+        if engine is None:
+            hand_back("apply", "a function that takes Series, or these windows")
+        return self._pandas("apply")(func, raw, engine, engine_kwargs, args, kwargs)
 
     def _known(self, func: Any, raw: bool) -> ColumnCall | None:
         """Return the call of a function that rollstat knows; None where pandas calls it for each window."""

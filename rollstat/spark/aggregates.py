@@ -271,8 +271,9 @@ def check_statistic(name: Any, columns: int) -> Statistic:
     statistic = REGISTRY.get(name.removeprefix("rolling_"))
     if statistic is None:
         raise ValueError(f"statistic must be one of {', '.join(sorted(REGISTRY))}; got {name!r}")
-    if statistic.series != columns:
-        raise ValueError(f"statistic {name!r} takes {statistic.series} column(s); got {columns}")
+    if columns < statistic.series or (columns > statistic.series and not statistic.several):
+        least = "at least " if statistic.several else ""
+        raise ValueError(f"statistic {name!r} takes {least}{statistic.series} column(s); got {columns}")
     return statistic
 
 
@@ -444,8 +445,7 @@ def evaluate(
     options: Mapping[str, Any],
 ) -> list[NDArray[Any]]:
     """Call the public function and return one array for each of its results."""
-    given = {parameter.name: column for parameter, column in zip(statistic.arguments, inputs)}
-    given |= {statistic.window_name: window, **parameters}
+    given = statistic.given(inputs) | {statistic.window_name: window, **parameters}
     return flattened(statistic.function(**given, **options))
 
 

@@ -4,6 +4,7 @@ Written by tests/surface.py.
 """
 
 from .aggregate.functions import rolling_aggregate as rolling_aggregate
+from .aggregate.functions import rolling_apply as rolling_apply
 from .extrema.functions import lower_upper_envelope as lower_upper_envelope
 from .extrema.functions import rolling_argmax as rolling_argmax
 from .extrema.functions import rolling_argmin as rolling_argmin

@@ -162,7 +162,8 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
             plan = kept_plans.get(key)
             if plan is not None:
                 return execute(plan, arrays, times=options.get("times"))
-            if not arguments or type(arguments[0]) in _OWN_KINDS:
+            one = arguments[0] if arguments else ()
+            if type(one[0] if type(one) is tuple and one else one) in _OWN_KINDS:
                 return _run(resolve(*arguments, **options), key, arrays)
             return call_like(function, over_own, arguments, options)
 
@@ -201,7 +202,7 @@ COMBINED: dict[str, Any] = {
 """Fields of the registry that statistics by an operator share."""
 
 
-def _plain_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def plain_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype of a block for values of `dtype`."""
     return np.dtype(np.uint8) if dtype.kind == "b" else np.dtype(dtype.newbyteorder("="))
 
@@ -277,7 +278,7 @@ def combine(
 
     `required` and `kind` are those of its :class:`rollstat.plan.Output`.
     """
-    dtypes = tuple(_plain_dtype(numbers(n, array).dtype) for n, array in zip(names, arrays))
+    dtypes = tuple(plain_dtype(numbers(n, array).dtype) for n, array in zip(names, arrays))
     parameters: dict[str, Any] = {"operator": operator, "dtypes": dtypes, "required": required, "kind": kind}
     return call(
         Combination,

@@ -304,5 +304,6 @@ TABLE: list[StreamRow] = [
 
 NO_STREAM = {
     "aggregate": "SlidingAggregate, FixedAggregate, TimeAggregate and GreedyAggregate take any operator",
+    "apply": "a function must read its whole window again for each row; an operator need not",
 }
 """Statistics without a class of their own, and why."""

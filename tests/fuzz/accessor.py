@@ -12,7 +12,7 @@ from tests.fuzz.draws import draw_values
 
 DTYPES = {"float64": "f8", "int64": "i8", "Int64": "i8", "Float64": "f8", "int64[pyarrow]": "i8", "bool": "?"}
 
-OTHERS = {"aggregate", "count"}  # methods of pandas' own: min_periods of its count are rows
+OTHERS = {"aggregate", "apply", "count"}  # methods of pandas' own: min_periods of its count are rows
 
 
 def fuzz(rng: np.random.Generator, note: dict[str, Any]) -> int:

@@ -9,15 +9,16 @@ import pandas as pd
 import rollstat.pandas  # noqa: F401  # makes the accessors
 from rollstat.options import Options
 from rollstat.registry import REGISTRY
+from tests.fuzz.accessor import OTHERS
 
 TEXT = ("object", "str", "category", "string[pyarrow]")
 TIMES = ("datetime64[ns]", "datetime64[s, UTC]", "timedelta64[ms]", "timestamp[us][pyarrow]")
 NUMBERS = ("float64", "float32", "int64", "uint64", "Int64", "Float32", "double[pyarrow]", "int64[pyarrow]")
-# Without positions, and without hampel, which looks at the row that the window belongs to.
+# Without positions, methods of pandas, and hampel, which looks at the row that the window belongs to.
 NAMES = sorted(
     name
     for name, statistic in REGISTRY.items()
-    if statistic.series == 1 and not name.startswith("arg") and name not in ("aggregate", "count", "hampel")
+    if statistic.series == 1 and not name.startswith("arg") and name not in {*OTHERS, "hampel"}
 )
 
 

@@ -151,7 +151,7 @@ def test_every_statistic_is_a_method(series):
         assert not {"arr", "window", "m", "axis"} & set(inspect.signature(method).parameters)
         for parameter in inspect.signature(method).parameters:
             assert name == "aggregate" or parameter in inspect.getdoc(method), (name, parameter)
-        assert name == "aggregate" or own <= set(inspect.signature(method).parameters)
+        assert name in ("aggregate", "apply") or own <= set(inspect.signature(method).parameters)
     for method in (series.rollstat.rolling, series.rollstat.expanding, series.rollstat.ewm):
         text = inspect.getdoc(method)
         for parameter in inspect.signature(method).parameters:

@@ -1,6 +1,5 @@
 """Functions of windows that statistics compute return what ``apply`` of pandas returns, without a call."""
 
-import builtins
 import re
 import warnings
 from pathlib import Path
@@ -114,18 +113,78 @@ def test_frames_and_names_in_agg():
 def test_what_python_must_call():
     series = pd.Series(DATA["gaps"])
     windows = series.rollstat.rolling(4, min_periods=1)
-    reason = "a function that rollstat does not know, or not for these values and windows"
+    reason = "a function that takes Series, or these windows"
     for call in (
-        lambda: windows.apply(lambda window: window.max(), raw=True),
-        lambda: windows.apply(len, raw=True),
-        lambda: windows.apply(builtins.max, raw=True),
-        lambda: windows.apply(np.quantile, raw=True, args=(0.5,)),
-        lambda: windows.apply(np.max, raw=True, engine="cython"),
-        lambda: windows.apply(stats.skew, raw=True),
-        lambda: series.rollstat.rolling(4, threads=1).apply(np.max, raw=True),
+        lambda: windows.apply(lambda window: window.max()),
+        lambda: windows.apply(stats.skew),
+        lambda: series.rollstat.rolling(4, threads=1).apply(np.max),
     ):
         assert counted(call) == {("apply", reason): 1}
     assert known([], True, series.to_numpy(), 4) is None
+
+
+def spread(window, share=1.0, *, power=1):
+    return share * (window.max() - window[0]) ** power
+
+
+@pytest.mark.filterwarnings("ignore:Python calls")  # a function with a keyword, and one with a median of NaN
+@pytest.mark.parametrize("name", DATA)
+def test_own_functions_of_arrays(name):
+    data = pd.DataFrame({"key": list("abca") * 4, "x": DATA[name], "y": DATA["clean"]})
+    last_in_time = pd.date_range("2024", periods=16, freq="h")
+    for call in (
+        lambda data: data[["x", "y"]].rolling(4).apply(lambda x: x.max() - x[0], raw=True),
+        lambda data: data["x"].rolling(4, min_periods=1).apply(lambda x: np.nansum(x * x), raw=True),
+        lambda data: data["x"].rolling(3, min_periods=0, center=True).apply(lambda x: len(x) > 2, raw=True),
+        lambda data: data["x"].expanding().apply(spread, raw=True, args=(2.0,), kwargs={"power": 2}),
+        lambda data: data.set_axis(last_in_time)["x"].rolling("3h").apply(lambda x: x[-1], raw=True),
+        lambda data: data.groupby("key")["x"].rolling(2).apply(np.quantile, raw=True, args=(0.5,)),
+        lambda data: data["x"].rolling(4, min_periods=1).apply(lambda x: np.median(x), raw=True),
+    ):
+        ours = Accessor(data)
+        assert counted(lambda call=call, ours=ours: call(ours)) == {}
+        same(call(ours), call(data))
+
+
+class Accessor:
+    """A frame whose windows are those of the accessor, whatever is selected first."""
+
+    def __init__(self, data):
+        self._data = data
+
+    def __getitem__(self, key):
+        return Accessor(self._data[key])
+
+    def set_axis(self, labels):
+        return Accessor(self._data.set_axis(labels))
+
+    def __getattr__(self, name):
+        return getattr(self._data.rollstat, name)
+
+
+def test_functions_of_several_columns():
+    frame = pd.DataFrame({"key": list("abca") * 4, "x": DATA["gaps"], "y": DATA["clean"]})
+    at_most = lambda x, y: float(len(x)) + y[0]  # noqa: E731 - called twice
+    wanted = [at_most(frame["x"][i - 2 : i + 1], frame["y"].to_numpy()[i - 2 : i + 1]) for i in range(2, 16)]
+    found = frame.rollstat.rolling(3, min_periods=0).apply(at_most, columns=["x", "y"])
+    assert found.name is None
+    assert found.tolist()[2:] == wanted
+    both = (
+        frame.rollstat.groupby("key")
+        .rolling(2, transform=True)
+        .apply(lambda x, y: (x[0], y.sum()), columns=["x", "y"])
+    )
+    theirs = frame.groupby("key")[["x", "y"]].rolling(2).sum()
+    wanted = theirs["y"].where(theirs["x"].notna()).droplevel(0).sort_index()
+    np.testing.assert_array_equal(both[1], wanted)
+    own = frame.rollstat.rolling(3, nan_policy="omit", min_periods=1).apply(
+        lambda x, y: len(x), columns=["x", "y"]
+    )
+    assert own.tolist() == frame["x"].rolling(3, min_periods=1).count().replace(0, np.nan).tolist()
+    with pytest.raises(KeyError, match="z"):
+        frame.rollstat.rolling(3).apply(at_most, columns=["x", "z"])
+    with pytest.raises(ValueError, match=r"columns takes windows that rollstat computes.*numba"):
+        frame.rollstat.rolling(3).apply(at_most, engine="numba", columns=["x", "y"])
 
 
 def test_handed_back_by_method_and_reason():

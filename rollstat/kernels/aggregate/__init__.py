@@ -4,6 +4,7 @@ Arrays:
 
 - van_herk: prefixes and suffixes around a pivot; the fastest, and what ``auto`` means.
 - greedy: the fewest combinations, planned from the bounds alone; also online, and for Python objects.
+- apply_windows: any function of the values of a window, called for each.
 
 Streams, on a queue of operator states (ring_queue, also with suffixes or the total of many elements at once),
 through operator_calls, which compiles the methods of an operator into the kernels:

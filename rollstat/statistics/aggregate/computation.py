@@ -1,14 +1,18 @@
-"""Any associative operator, block by block."""
+"""Any associative operator, and any function of the values of each window, block by block."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block, Outcome
-from rollstat.dtypes import compute_dtype, warn_of_rounding
-from rollstat.operators.interface import NOTHING, empty_result
+from rollstat.blocks import Block, Outcome, read_only
+from rollstat.dtypes import compute_dtype, warn_at_caller, warn_of_rounding
+from rollstat.kernels.aggregate.apply_windows import apply_windows
+from rollstat.operators.interface import NOTHING, compiled, empty_result, function_operator
+from rollstat.operators.layout import computing_dtype, describe_function
 from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
 from rollstat.statistics.aggregate import drivers
 from rollstat.statistics.one_call import operator_in_one_call
@@ -91,3 +95,120 @@ class Combination(Computation):
                 warn_of_rounding(values)
         drivers.aggregate(block, self._operator, self._layout, results, algorithm, min_periods)
         return Outcome(algorithm=algorithm, base_added=True)
+
+
+_reasons: WeakKeyDictionary[type, dict[Any, str]] = WeakKeyDictionary()
+_warned: WeakSet[Any] = WeakSet()
+
+
+class WindowFunction(NamedTuple):
+    """A function of the values of each window.
+
+    Attributes
+    ----------
+    operator : Operator
+        Has the function as its ``combine``.
+    outputs : tuple of dtype
+        Of its results.
+    single : bool
+        Whether it returns a number, not a tuple.
+    reason : str
+        Why Python calls it, or an empty string if it is compiled.
+    """
+
+    operator: Any
+    outputs: tuple[np.dtype[Any], ...]
+    single: bool
+    reason: str = ""
+
+    @classmethod
+    def of(
+        cls, function: Callable[..., Any], dtypes: Sequence[np.dtype[Any]], with_missing: bool
+    ) -> "WindowFunction":
+        """Return a function of windows of series of `dtypes`; warn once if it cannot be compiled."""
+        name = getattr(function, "__name__", repr(function))
+        code = getattr(getattr(function, "py_func", function), "__code__", type(function))
+        columns = tuple(read_only(np.ones(1, computing_dtype(dtype))) for dtype in dtypes)
+        key = tuple(column.dtype for column in columns)
+        try:
+            if with_missing and "median" in (name, *getattr(code, "co_names", ())):
+                raise TypeError("its median of values with NaN is a number; use numpy.nanmedian")
+            operator = compiled(function_operator(function))
+            if hasattr(operator, "__not_stored__"):  # so it would be compiled in every call
+                raise TypeError(operator.__not_stored__)
+            known = _reasons.setdefault(type(operator), {})
+            if key in known:
+                raise TypeError(known[key])
+            try:
+                return cls(operator, *describe_function(operator, columns))
+            except TypeError as error:
+                known[key] = str(error)
+                raise
+        except TypeError as error:
+            reason = str(error)
+        if code not in _warned:
+            _warned.add(code)
+            warn_at_caller(f"Python calls {name} for each window, without compiled code: {reason}")
+
+        def checked(*windows: Any) -> Any:
+            found = function(*windows)
+            found = (
+                found[()] if isinstance(found, np.ndarray) else found
+            )  # the number of an array without axes
+            if not isinstance(found, float | Real | np.bool_):
+                raise TypeError(
+                    f"function must return one number where Python calls it; {name} returned {found!r}"
+                )
+            return found
+
+        return cls(function_operator(checked), (np.dtype(np.float64),), True, reason)
+
+
+class Application(Computation):
+    """A function of the values of each window.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the first series.
+    windows : Windows
+        The windows of the call.
+    function : WindowFunction
+        The function.
+    with_missing : bool
+        Whether windows hold missing values, as NaN, not the observations alone.
+    """
+
+    can_fail = True
+
+    def __init__(
+        self, dtype: np.dtype[Any], windows: Windows, function: WindowFunction, with_missing: bool
+    ) -> None:
+        self._function = function
+        self._with_missing = with_missing
+        self.one_block = self.once = bool(function.reason)
+        self.outputs = [Output(_KINDS[output.kind], 0) for output in function.outputs]
+
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block that suit windows of `width` rows."""
+        return max(4 * width, 1 << 13)
+
+    def choose(self, block: Block) -> Choice:
+        """Return the algorithm for a block."""
+        reason = self._function.reason
+        return Choice("python", reason) if reason else Choice("compiled", "Numba compiles the function")
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the result of every row with at least `min_periods` observations."""
+        operator, dtypes, single, reason = self._function
+        columns, start, end = drivers.observed(block, operator, all_rows=self._with_missing)
+        written = drivers.outputs_for(dtypes, results)
+        if reason:
+            rows = np.flatnonzero(block.count >= min_periods)
+            for i, first, last in zip(rows.tolist(), start[rows].tolist(), end[rows].tolist()):
+                written[0][i] = operator.combine(*[column[first:last] for column in columns])
+        else:
+            out = written[0] if single else tuple(written)
+            apply_windows(operator, columns, start, end, read_only(block.count), min_periods, out)
+        drivers.deliver(written, results)
+        return Outcome(algorithm=self.choose(block).name)

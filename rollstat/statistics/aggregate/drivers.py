@@ -53,7 +53,7 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _columns(block: Block, operator: Any, missing: NDArray[np.bool_] | None) -> tuple[NDArray[Any], ...]:
-    """Return the arguments of `lift`, in the dtypes of computation, without missing rows."""
+    """Return the arguments of `lift`, in the dtypes of computation, without rows that are `missing`."""
     columns = [block.values, *block.others]
     kept = [np.ascontiguousarray(column, computing_dtype(column.dtype)) for column in columns]
     if getattr(operator, "with_row", False):
@@ -69,6 +69,36 @@ def _observed(column: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
     kept = np.empty(len(column) + 1, column.dtype)
     keep_observed(column, missing, kept)
     return kept[: len(column) - int(np.count_nonzero(missing))]
+
+
+def observed(
+    block: Block, operator: Any, all_rows: bool = False
+) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the arguments of `lift`, and the bounds of windows: without missing rows, or of `all_rows`."""
+    missing, start, end = None if all_rows else block.missing, block.start, block.end
+    if missing is not None:
+        start, end = np.empty_like(start), np.empty_like(end)
+        observed_bounds(missing, block.start, start)
+        observed_bounds(missing, block.end, end)
+    return _columns(block, operator, missing), _frozen(start), _frozen(end)
+
+
+def outputs_for(dtypes: Sequence[np.dtype[Any]], results: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return arrays of these dtypes for a kernel: the `results` themselves where they are such."""
+    return [
+        result
+        if result.dtype == dtype.base and result.flags.c_contiguous
+        else np.zeros((len(result), *dtype.shape), dtype.base)  # kernels do not write empty windows
+        for result, dtype in zip(results, dtypes)
+    ]
+
+
+def deliver(written: Sequence[NDArray[Any]], results: Sequence[NDArray[Any]]) -> None:
+    """Copy what a kernel has written to `results`, unless it is the same memory."""
+    with np.errstate(over="ignore", invalid="ignore"):  # float32 has inf, insufficient rows any number
+        for result, values in zip(results, written):
+            if result is not values:
+                result[...] = values
 
 
 def prepare(operator: Any, dtypes: Sequence[np.dtype[Any]]) -> tuple[Any, Layout]:
@@ -160,38 +190,23 @@ def aggregate(
     """
     if block.rows == 0:
         return
-    missing = block.missing
-    start, end = block.start, block.end
-    if missing is not None:
-        start, end = np.empty_like(start), np.empty_like(end)
-        observed_bounds(missing, block.start, start)
-        observed_bounds(missing, block.end, end)
-    columns = _columns(block, operator, missing)
+    columns, start, end = observed(block, operator)
     operator, layout = _unscaled(operator, layout, columns, block.longest)
     values = columns if len(columns) > 1 else columns[0]
-    written = [
-        result
-        if result.dtype == output.base and result.flags.c_contiguous
-        else np.zeros((block.rows, *output.shape), output.base)  # kernels do not write empty windows
-        for result, output in zip(results, layout.outputs)
-    ]
+    written = outputs_for(layout.outputs, results)
     failed = np.zeros(block.rows, np.bool_)
     out = written[0] if layout.single else tuple(written)
-    width = block.width if missing is None else 0
+    width = block.width if block.missing is None else 0
     warn_of_range(operator, columns, block.longest)
     with np.errstate(all="ignore"):
-        bounds = _frozen(start), _frozen(end)
-        _run(algorithm, operator, layout.state, values, bounds, width, out, failed, min_periods)
+        _run(algorithm, operator, layout.state, values, (start, end), width, out, failed, min_periods)
     if failed.any():
         rows = np.flatnonzero(failed & (end - start >= min_periods))
         if len(rows):
             raise AggregateOverflow(operator, layout.outputs[0], int(rows[0]))
     if min_periods == 0 and (start == end).any():
         _fill_empty(operator, layout, start == end, written)
-    with np.errstate(over="ignore", invalid="ignore"):  # float32 has inf, insufficient rows any number
-        for result, values_written in zip(results, written):
-            if result is not values_written:
-                result[...] = values_written
+    deliver(written, results)
 
 
 @lru_cache(maxsize=64)

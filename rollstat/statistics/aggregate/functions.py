@@ -1,6 +1,8 @@
-"""Any associative operator over any monotone windows."""
+"""Any associative operator, and any function of the values of a window, over any monotone windows."""
 
 from collections.abc import Callable
+from inspect import Parameter, signature
+from types import FunctionType
 from typing import Any, Unpack
 
 import numpy as np
@@ -13,9 +15,10 @@ from rollstat.operators import as_operator
 from rollstat.operators.interface import arguments_of_lift, is_builtin
 from rollstat.options import CommonOptions, Options, Window
 from rollstat.registry import check_algorithm
+from rollstat.statistics.aggregate.computation import Application, WindowFunction
 from rollstat.statistics.aggregate.drivers import ALGORITHMS, aggregate, prepare
 from rollstat.statistics.aggregate.objects import aggregate_objects
-from rollstat.statistics.common import combine, operators, statistic
+from rollstat.statistics.common import call, combine, numbers, operators, plain_dtype, statistic
 from rollstat.windows import Windows
 
 _OBJECT = np.dtype(object)
@@ -158,6 +161,7 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     kinds="fiub",
     exact=False,
     ordered=True,
+    several=True,
     cost="O(1) combinations amortised; O(1) worst case with daba; the fewest with greedy",
     source="Basin, Klaedtke and Zalinescu (2015), Greedily Computing Associative Aggregations",
     algorithms=ALGORITHMS,
@@ -232,3 +236,125 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
     if np.asarray(arr).dtype.kind == "c":
         return _over_complex(arr, window, operator, options)
     return combine([arr], window, operator, "aggregate", options, required=0)
+
+
+def _with_arguments(function: Any, series: int, args: Any, kwargs: Any) -> Callable[..., Any]:
+    """Return a function of windows of `series` alone, which has the further arguments as defaults."""
+    if not callable(function):
+        raise TypeError(f"function must be callable; got {function!r}")
+    if not args and not kwargs:
+        return function
+    own: Any = getattr(function, "py_func", function)
+    parameters = signature(own).parameters.values()
+    if not isinstance(own, FunctionType) or any(
+        p.kind != Parameter.POSITIONAL_OR_KEYWORD for p in parameters
+    ):
+        return lambda *windows: function(*windows, *args, **kwargs)
+    bound = signature(own).bind(*range(series), *args, **kwargs)
+    bound.apply_defaults()
+    return FunctionType(own.__code__, own.__globals__, own.__name__, bound.args[series:], own.__closure__)
+
+
+def _as_floats(series: Any) -> Any:
+    """Return a series as float64, NaN where it is masked."""
+    values = np.asarray(np.ma.getdata(series), np.float64)
+    if not isinstance(series, np.ma.MaskedArray):
+        return values
+    return np.ma.MaskedArray(np.where(np.ma.getmaskarray(series), np.nan, values), series.mask)
+
+
+def _rises(window: NDArray[Any]) -> int:
+    """Return how many values are above the one before."""
+    count = 0
+    for i in range(1, len(window)):
+        count += window[i] > window[i - 1]
+    return count
+
+
+@statistic(
+    family="aggregate",
+    samples=({"function": _rises},),
+    kinds="fiub",
+    ordered=True,
+    several=True,
+    cost="one call of the function",
+    source="the definition: every window is computed by itself",
+)
+def rolling_apply(
+    arr: ArrayLike,
+    function: Any,
+    window: Window,
+    args: Any = (),
+    kwargs: Any = None,
+    with_missing: bool = False,
+    **options: Unpack[CommonOptions],
+) -> Any:
+    """Call a function of the values of each window, which Numba compiles.
+
+    Parameters
+    ----------
+    arr : array_like of float, int or bool, or tuple of such arrays, shape (..., n, ...)
+        The series, along `axis`; or several on the same rows.
+    function : callable
+        Takes the values of a window, oldest first, as a read-only array: one for each series, float64, or
+        int64 or uint64 for integers and bool. Returns a number, or a tuple of numbers. Functions that it
+        calls must be of NumPy, the module ``math`` or compiled by Numba. Names that it reads keep the values
+        that they have in the call; functions that differ in numbers alone are compiled once.
+    {window}
+    args : sequence, optional
+        Further positional arguments of the function, after the windows.
+    kwargs : mapping, optional
+        Further keyword arguments of the function.
+    with_missing : bool, default False
+        Whether the function receives all rows of a window as float64, with NaN for missing values, as in
+        ``apply`` of pandas. By default it receives the observations, the rows where no series is missing.
+    {options}
+
+    Returns
+    -------
+    ndarray, shape (..., rows, ...), or tuple of ndarray for a function that returns a tuple
+        Floats for floating results. Integers for integer results with ``mode="valid"`` or ``fill_value=``,
+        otherwise float64.
+
+    Raises
+    ------
+    IndexError
+        If the function reads beyond its window. Other errors of the function are raised as they are.
+    {raises}
+
+    Warns
+    -----
+    UserWarning
+        If Numba cannot compile the function, once for each function: with the reason. Python then calls it,
+        on one thread, which can take a hundred times as long, and it must return one number.
+
+    Notes
+    -----
+    The function is called for each window with at least `min_periods` observations, in any order, on several
+    threads with ``threads=``; with ``min_periods=0`` also for windows without any. Its machine code is stored
+    on disk like that of operators.
+
+    The results are those of the function: each depends on its own window alone, so nothing is carried from
+    one window to the next. A function that is an associative operator is faster with
+    :func:`rolling_aggregate`, whose cost does not depend on the length of the windows.
+
+    Cost: one call of the function a row. Source: the definition.
+
+    Examples
+    --------
+    >>> import numpy as np, rollstat
+    >>> rollstat.rolling_apply([1.0, 5.0, 2.0, 4.0], lambda x: x.max() - x[0], 3)
+    array([nan, nan,  4.,  0.])
+    >>> price, volume = np.array([10.0, 12.0, 11.0]), np.array([1.0, 3.0, 2.0])
+    >>> rollstat.rolling_apply((price, volume), lambda p, v: (p * v).sum() / v.sum(), 2)
+    array([ nan, 11.5, 11.6])
+    """
+    series = arr if isinstance(arr, tuple) and arr and all(map(np.ndim, arr)) else (arr,)
+    names = tuple(f"arr[{k}]" for k in range(len(series))) if series is arr else ("arr",)
+    dtypes = [plain_dtype(numbers(name, each).dtype) for name, each in zip(names, series)]
+    if with_missing:
+        series, dtypes = tuple(map(_as_floats, series)), [np.dtype(np.float64)] * len(series)
+    own = _with_arguments(function, len(series), args, kwargs or {})
+    parameters: dict[str, Any] = {"with_missing": bool(with_missing)}
+    parameters["function"] = WindowFunction.of(own, dtypes, bool(with_missing))
+    return call(Application, list(series), window, options, "apply", series_names=names, **parameters)
