@@ -117,6 +117,7 @@ from .streaming import RollingZscore as RollingZscore
 from .streaming import SlidingAggregate as SlidingAggregate
 from .streaming import TimeAggregate as TimeAggregate
 from .streaming import restore as restore
+from .windows import Around as Around
 from .windows import Expanding as Expanding
 from .windows import Forward as Forward
 

@@ -151,7 +151,8 @@ class Execution:
             outcome = plan.computation.compute(block, plan.min_periods.lowest, written) or _DEFAULT
         except OverflowError as error:
             if hasattr(error, "row"):  # from a row of the block to one of the data
-                error.row += first
+                order = plan.windows.order
+                error.row = error.row + first if order is None else int(order[error.row + first])
             raise
         for kind, view, array in zip(plan.kinds, views, written):
             if kind == "position" and block.base and not outcome.base_added:
@@ -410,6 +411,8 @@ def execute(
         _execute_split(plan.split, Execution(plan, lines, line_mask, results, masks))
     else:
         Execution(plan, lines, line_mask, results, masks).run()
+    for array in (*results, *masks):
+        plan.windows.put_back(array.T)
     for output, value in plan.row_fill:
         results[output][results[output] < 0] = value
     return _returned(plan, results, masks, targets)

@@ -22,6 +22,9 @@ from rollstat.plan import BlockRows, Choice, Plan
 from rollstat.registry import REGISTRY
 from rollstat.tiers import call_of
 
+OF_A_WIDTH = ("rows", "forward", "around", "time", "at")
+"""Kinds of windows whose explanations show the window."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -61,7 +64,7 @@ class Explanation:
     statistic : str
         Name of the function.
     windows : str
-        Kind of windows: rows, forward, expanding, time, bounds, pandas indexer, box.
+        Kind of windows: rows, forward, around, expanding, time, at, bounds, pandas indexer, box.
     width : object
         Rows of a window, or its width in time, as given; None if windows have different widths.
     min_periods : int
@@ -208,7 +211,7 @@ def explain_plan(plan: Plan, statistic: str) -> Explanation:
     return Explanation(
         statistic,
         windows.kind,
-        plan.window if windows.kind in ("rows", "forward", "time") else None,
+        plan.window if windows.kind in OF_A_WIDTH else None,
         plan.min_periods.lowest,
         plan.rows,
         plan.lines,

@@ -89,14 +89,13 @@ def _arrow(array: Any) -> Adapter:
 
 def _xarray(array: Any) -> Adapter:
     def convert(result: Any, missing: Any, rows: dict[int, Any]) -> Any:
-        if result.shape == array.shape:
+        if not rows:
             return array.copy(data=result)
         chosen = {array.dims[axis]: of_axis for axis, of_axis in rows.items()}
         placed = array.isel(chosen)
         if placed.shape == result.shape:
             return placed.copy(data=result)
-        moved = {d for d, n, m in zip(array.dims, array.shape, result.shape) if n != m}
-        kept = {name: each for name, each in array.coords.items() if not moved & set(each.dims)}
+        kept = {name: each for name, each in array.coords.items() if not chosen.keys() & set(each.dims)}
         return type(array)(result, kept, array.dims, array.name, array.attrs)
 
     return Adapter(array.values, convert)
@@ -210,8 +209,8 @@ def call_like(
     values = given[0]
     several = isinstance(result, tuple) or result.ndim > np.ndim(values)
     results = tuple(result) if several else (result,)
-    shorter = hasattr(arr, "dims") and results[0].shape != values.shape
-    rows = _rows(function, values, given[1:], options) if shorter else {}
+    moved = results[0].shape != values.shape or options.get("at") is not None
+    rows = _rows(function, values, given[1:], options) if moved and hasattr(arr, "dims") else {}
     missing = missing_results(function.__name__, results, options.get("fill_value") is not None)
     converted = [convert(np.ma.getdata(each), where, rows) for each, where in zip(results, missing)]
     if not several:

@@ -18,20 +18,25 @@ from rollstat.blocks import read_only
 from rollstat.kernels.time_bounds import first_unordered, regular_gap
 from rollstat.thresholds import ONE_CALL_ROWS
 from rollstat.windows import (
+    Around,
     Expanding,
     ExplicitWindows,
     FixedWindows,
     Forward,
+    Interval,
+    Rows,
     TimeWindows,
     Windows,
     time_windows,
+    windows_at,
 )
 
-Window = Any  # int, str, timedelta, number with times, (start, end), Expanding, Forward, BaseIndexer
+Window = Any  # int, str, timedelta, number with times, (start, end), Expanding, Forward, Around, BaseIndexer
 
 Closed = Literal["right", "left", "both", "neither"]
 NanPolicy = Literal["omit", "propagate", "raise"]
 Mode = Literal["same", "valid"]
+EqualTimes = Literal["past", "all"]
 
 _PROCESSORS = os.cpu_count() or 1
 _NO_TIMES = np.empty(0, np.int64)
@@ -39,7 +44,8 @@ _NAT = np.iinfo(np.int64).min
 
 _DESCRIBE_WINDOW = (
     "a number of rows (int), a width such as '5min', a Timedelta or a number together with times=, "
-    "a pair of integer arrays (start, end), rollstat.Expanding(), rollstat.Forward(m) or a pandas indexer"
+    "a pair of integer arrays (start, end), rollstat.Expanding(), rollstat.Forward(m), "
+    "rollstat.Around(before, after) or a pandas indexer"
 )
 
 
@@ -62,6 +68,15 @@ class CommonOptions(TypedDict, total=False):
     segments : array_like of int, shape (segments + 1,), optional
         For several segments laid end to end along `axis`: the first row of each segment, and the number of
         rows. Windows do not cross segments.
+    at : array_like, shape (rows,), optional
+        Times of the results, in any order, in place of the times of the rows: the result has one entry for
+        each of them along `axis`. Needs `times`, and is of their kind. A number of rows is a window of rows
+        if `times` are datetimes or timedeltas.
+    at_segments : array_like of int, shape (segments + 1,), optional
+        Where the times `at` of each of the `segments` start, and the number of all.
+    equal_times : {"past", "all"}, default "past"
+        Rows of the same time as a row, for windows by width that end with the time of the row: those before
+        the row only, or all of them, as RANGE in SQL.
     axis : int, default -1
         Axis along which the window slides.
     nan_policy : {"omit", "propagate", "raise"}, default "omit"
@@ -88,6 +103,9 @@ class CommonOptions(TypedDict, total=False):
     step: int | None
     times: ArrayLike | None
     segments: ArrayLike | None
+    at: ArrayLike | None
+    at_segments: ArrayLike | None
+    equal_times: EqualTimes
     axis: int | tuple[int, ...]
     nan_policy: NanPolicy
     mode: Mode
@@ -187,6 +205,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "closed": partial(choice, choices=(*get_args(Closed), None)),
     "nan_policy": partial(choice, choices=get_args(NanPolicy)),
     "mode": partial(choice, choices=get_args(Mode)),
+    "equal_times": partial(choice, choices=get_args(EqualTimes)),
     "axis": _axis,
     "algorithm": _algorithm,
 }
@@ -202,6 +221,9 @@ class Options:
     step: int = 1
     times: Any = None
     segments: Any = None
+    at: Any = None
+    at_segments: Any = None
+    equal_times: str = "past"
     axis: int = -1
     nan_policy: str = "omit"
     mode: str = "same"
@@ -221,15 +243,7 @@ class Options:
 
     def offsets(self, length: int) -> NDArray[np.int64]:
         """Return the rows where segments start, and the length of the series."""
-        if self.segments is None:
-            return np.array([0, length], np.int64)
-        offsets = unmasked("segments", self.segments)
-        if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or len(offsets) < 2:
-            raise ValueError(f"segments must be a 1-d integer array of at least two offsets; got {offsets!r}")
-        offsets = np.ascontiguousarray(offsets, np.int64)
-        if offsets[0] != 0 or offsets[-1] != length or (np.diff(offsets) < 0).any():
-            raise ValueError(f"segments must increase from 0 to the length, {length}; got {offsets!r}")
-        return offsets
+        return _offsets("segments", self.segments, length)
 
     def min_periods_for(self, windows: Windows) -> int:
         """Return `min_periods`, or its default for these windows."""
@@ -243,48 +257,113 @@ class Options:
         if isinstance(window, Windows):
             return window
         length = int(offsets[-1])
-        windows = self._windows(window, offsets, length)
-        rows = isinstance(windows, FixedWindows) and not isinstance(window, (Expanding, Forward))
-        if rows and self.min_periods is not None and self.min_periods > window:
-            raise ValueError(f"min_periods must be at most the window, {window}; got {self.min_periods}")
-        return windows
-
-    def _windows(self, window: Window, offsets: NDArray[np.int64], length: int) -> Windows:
-        if isinstance(window, (Expanding, Forward)):
-            self._only_rows(window)
-            return self._named_windows(window, offsets)
+        if self.at is not None:
+            self._check_at(window)
+        elif self.at_segments is not None:
+            raise ValueError("at_segments needs at=, the times of the results")
+        if self.equal_times == "all" and self.times is None:
+            raise ValueError("equal_times='all' needs times=, the time of each row")
         if hasattr(window, "get_window_bounds"):
             return self._indexer_windows(window, offsets, length)
         if isinstance(window, tuple):
             return self._explicit_windows(window, offsets, length)
-        if self.times is not None:
-            return self._time_windows(window, offsets, length)
-        if isinstance(window, (str, timedelta, np.timedelta64)):
-            raise ValueError(f"window, the width {window!r}, needs times=, the time of each row")
-        if isinstance(window, numbers.Real) and not isinstance(window, numbers.Integral):
-            raise ValueError(f"window, the width {window!r}, needs times=, the position of each row")
-        if isinstance(window, (bool, np.bool_)) or not isinstance(window, numbers.Integral):
-            raise TypeError(f"window must be {_DESCRIBE_WINDOW}; got {window!r}")
-        m = whole_number("window", window, 1)
-        return FixedWindows(m, offsets, center=self.center, closed=self.closed, step=self.step)
+        times = None if self.times is None else self._own_times(offsets, length)
+        reach = self._reach(window, length, times)
+        if (
+            isinstance(reach, Rows)
+            and reach.kind in ("rows", "around")
+            and (self.min_periods or 0) > reach.periods
+        ):
+            raise ValueError(f"min_periods must be at most the window, {window}; got {self.min_periods}")
+        if times is not None and times.at is not None:
+            at_offsets = _offsets("at_segments", self.at_segments, len(times.at), len(offsets))
+            return windows_at(reach, times.values, offsets, times.at, at_offsets)
+        if isinstance(reach, Rows):
+            return FixedWindows(reach, offsets, self.step)
+        assert times is not None
+        return time_windows(TimeWindows(times.values, reach, offsets, self.step, times.gap))
+
+    def _check_at(self, window: Window) -> None:
+        """Raise if `at` does not apply."""
+        if self.times is None:
+            raise ValueError("at needs times=, the time of each row")
+        if isinstance(window, tuple) or hasattr(window, "get_window_bounds"):
+            raise ValueError("at does not apply to bounds of windows: give the bounds of each result")
+        for name in ("mode", "step"):
+            if getattr(self, name) not in (1, "same"):
+                raise ValueError(
+                    f"{name} does not apply to at=, the times of all results; got {getattr(self, name)!r}"
+                )
+        if (self.segments is None) != (self.at_segments is None):
+            missing = "segments" if self.segments is None else "at_segments"
+            raise ValueError(f"{missing} must be given: at and the rows have the same segments")
 
     def _only_rows(self, window: Window) -> None:
         for name, given in (
             ("center", self.center),
-            ("closed", self.closed is not None),
-            ("times", self.times is not None),
+            ("closed", self.closed is not None and self.at is None),
+            ("times", self.times is not None and self.at is None),
         ):
             if given:
                 raise ValueError(f"{name} does not apply to the window {window!r}")
 
-    def _named_windows(self, window: Expanding | Forward, offsets: NDArray[np.int64]) -> Windows:
+    def _reach(self, window: Window, length: int, times: "Times | None") -> Rows | Interval:
+        """Return the rows or the times of the windows."""
+        if isinstance(window, Expanding):
+            self._only_rows(window)
+            # Longer than the data, so that no row has a full window, for which another kernel would compile.
+            return Rows.of(length + 1, closed=self.closed)._replace(periods=1, kind="expanding")
+        sizes = {"window": window}
+        if isinstance(window, (Forward, Around)):
+            sizes = {f"{name} of rollstat.{type(window).__name__}": n for name, n in vars(window).items()}
+        # With numbers as times a whole number is a width.
+        in_rows = times is None or (times.unit is not None and (times.at is not None or len(sizes) > 1))
+        if in_rows and all(map(_is_whole, sizes.values())):
+            return self._rows(window, sizes)
+        if times is not None:
+            return self._interval(window, sizes, times)
+        for size in sizes.values():
+            if isinstance(size, (str, timedelta, np.timedelta64)):
+                raise ValueError(f"window, the width {window!r}, needs times=, the time of each row")
+            if isinstance(size, numbers.Real) and not isinstance(size, (numbers.Integral, bool)):
+                raise ValueError(f"window, the width {window!r}, needs times=, the position of each row")
+        raise TypeError(f"window must be {_DESCRIBE_WINDOW}; got {window!r}")
+
+    def _rows(self, window: Window, sizes: dict[str, Any]) -> Rows:
+        """Return the rows of windows of a number of rows."""
+        if isinstance(window, Around):
+            self._only_rows(window)
+            before, after = (whole_number(name, n, 0) for name, n in sizes.items())
+            return Rows.around(before, after, self.closed)
+        ((name, n),) = sizes.items()
+        m = whole_number(name, n, 1)
         if isinstance(window, Forward):
-            m = whole_number("m of rollstat.Forward", window.m, 1)
-            return FixedWindows(m, offsets, step=self.step, forward=True)
-        # Longer than the data, so that no row has a full window, for which another kernel would compile.
-        windows = FixedWindows(int(offsets[-1]) + 1, offsets, step=self.step)
-        windows.min_periods, windows.kind = 1, "expanding"
-        return windows
+            self._only_rows(window)
+            return Rows.forward(m, self.closed)
+        return Rows.of(m, self.center, self.closed)
+
+    def _interval(self, window: Window, sizes: dict[str, Any], times: "Times") -> Interval:
+        """Return the times of windows by width."""
+        named = isinstance(window, (Forward, Around))
+        if named and self.center:
+            raise ValueError(f"center does not apply to the window {window!r}")
+        parts = 2 if self.center else 1
+        widths = [_width(name, n, times, parts, isinstance(window, Around)) for name, n in sizes.items()]
+        nothing = times.values.dtype.type(0), True
+        default = "right"
+        if isinstance(window, Forward):
+            default, widths = "left", [nothing, *widths]
+        elif isinstance(window, Around):
+            default = "both"
+        elif self.center:
+            widths *= 2
+        elif self.equal_times == "all":
+            widths.append(nothing)
+        closed = self.closed or default
+        (before, exact), (after, exact_after) = (*widths, (None, True))[:2]
+        # A time cannot lie on a boundary that is no whole number of units.
+        left, right = closed in ("left", "both") or not exact, closed in ("right", "both") or not exact_after
+        return Interval(before, after, left, right)
 
     def _indexer_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
         if len(offsets) != 2:
@@ -321,29 +400,37 @@ class Options:
             raise ValueError(f"window as a tuple must be (start, end); it had {len(window)} entries")
         return ExplicitWindows(*_checked_bounds(window[0], window[1], length), length)
 
-    def _time_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
+    def _own_times(self, offsets: NDArray[np.int64], length: int) -> "Times":
+        """Return the checked times of rows and results."""
         if isinstance(self.times, OrderedTimes):
-            times, unit, gap = _NO_TIMES, _unit(self.times.dtype), self.times.gap
             _check_length((self.times.rows,), length)
-        else:
-            times, unit, gap = _checked_times(self.times, offsets, length)
-        width, exact = _width(window, unit, times.dtype, 2 if self.center else 1)
-        windows = TimeWindows(
-            times,
-            width,
-            offsets,
-            center=self.center,
-            closed=self.closed,
-            step=self.step,
-            exact=exact,
-            gap=gap,
-        )
-        return time_windows(windows)
+            return Times(_NO_TIMES, _unit("times", self.times.dtype), self.times.gap)
+        return _checked_times(self.times, self.at, offsets, length)
 
 
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Options)}
 DEFAULTS |= {"step": None, "threads": None}
 """The common options and their defaults, in the order of the signatures."""
+
+
+def _offsets(name: str, given: Any, length: int, number: int = 0) -> NDArray[np.int64]:
+    """Return where segments start, and the length; raise unless there are `number` offsets, if any."""
+    if given is None:
+        return np.array([0, length], np.int64)
+    offsets = unmasked(name, given)
+    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or len(offsets) < 2:
+        raise ValueError(f"{name} must be a 1-d integer array of at least two offsets; got {offsets!r}")
+    if number and len(offsets) != number:
+        raise ValueError(f"{name} must have {number} offsets, as segments; got {len(offsets)}")
+    offsets = np.ascontiguousarray(offsets, np.int64)
+    if offsets[0] != 0 or offsets[-1] != length or (np.diff(offsets) < 0).any():
+        raise ValueError(f"{name} must increase from 0 to the length, {length}; got {offsets!r}")
+    return offsets
+
+
+def _is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number, and no width of time."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_, np.timedelta64))
 
 
 def unmasked(name: str, values: Any) -> NDArray[Any]:
@@ -403,7 +490,7 @@ def _times_of_objects(name: str, array: NDArray[Any]) -> tuple[NDArray[Any], str
 
 
 def _checked_bounds(start: Any, end: Any, length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return both bounds of windows over `length` rows; raise unless they are monotone and in order."""
+    """Return both bounds of windows over `length` rows; raise unless they lie in the data, in order."""
     bounds = []
     for name, values in (("start", start), ("end", end)):
         array = unmasked(f"window {name}", values)
@@ -415,13 +502,6 @@ def _checked_bounds(start: Any, end: Any, length: int) -> tuple[NDArray[np.int64
         if array.size and (array.min() < 0 or array.max() > length):
             row = int(np.flatnonzero((array < 0) | (array > length))[0])
             raise ValueError(f"window {name} must lie in 0..{length}; at row {row} it was {array[row]}")
-        bad = np.flatnonzero(array[1:] < array[:-1])
-        if bad.size:
-            row = int(bad[0]) + 1
-            raise ValueError(
-                f"window {name} must never decrease; "
-                f"at row {row} it went from {array[row - 1]} to {array[row]}"
-            )
         bounds.append(np.ascontiguousarray(array))
     if len(bounds[0]) != len(bounds[1]):
         raise ValueError(
@@ -479,47 +559,69 @@ def width_text(width: Fraction) -> str:
     return f"{width // _UNITS[unit]}{unit}"
 
 
-def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int) -> tuple[Any, bool]:
-    """Return the width divided by `parts`, in units of the times, and whether that is exact."""
-    length = parse_width(window)
+def _width(name: str, window: Any, times: "Times", parts: int, zero: bool) -> tuple[Any, bool]:
+    """Return the width divided by `parts`, in units of the times, and whether that is exact.
+
+    Raise unless it is positive, or 0 if that is allowed.
+    """
+    length, unit = parse_width(window), times.unit
+    if zero and _is_whole(window) and window == 0:
+        length = None if unit is None else Fraction(0)
     if (length is None) != (unit is None):
         expected = "a plain number" if unit is None else "a width such as '5min' or a Timedelta"
-        raise TypeError(f"window must be {expected} for times of this type; got {window!r}")
+        raise TypeError(f"{name} must be {expected} for times of this type; got {window!r}")
     if length is None:
         if isinstance(window, (bool, np.bool_)) or not isinstance(window, numbers.Real):
-            raise TypeError(f"window must be {_DESCRIBE_WINDOW}; got {window!r}")
-        if not 0 < float(window) < np.inf:
-            raise ValueError(f"window must be a positive width; got {window!r}")
-        if dtype.kind == "f":
-            half = float(window) / parts
-            if half * parts == float(window):
-                return half, True
-            return math.nextafter(half, 0.0) if half * parts > float(window) else half, False
-        length = (
-            Fraction(float(window)) if not isinstance(window, numbers.Integral) else Fraction(int(window))
-        )
+            raise TypeError(f"{name} must be {_DESCRIBE_WINDOW}; got {window!r}")
+        if not 0 <= float(window) < np.inf:
+            raise ValueError(f"{name} must be a positive width; got {window!r}")
+        length = Fraction(int(window) if isinstance(window, numbers.Integral) else float(window))
     else:
         length /= unit or 1
-    if length <= 0:
-        raise ValueError(f"window must be a positive width; got {window!r}")
+    if length < 0 or (length == 0 and not zero):
+        raise ValueError(f"{name} must be a positive width; got {window!r}")
     length /= parts
+    if times.values.dtype.kind == "f":
+        width = float(length)
+        return (math.nextafter(width, 0.0) if width > length else width), width == length
     if length >= 2**63:
         raise ValueError(
-            "window must be a width below 2**63 units of the times (Expanding() reaches every row); "
+            f"{name} must be a width below 2**63 units of the times (Expanding() reaches every row); "
             f"got {window!r}"
         )
     return np.int64(length.numerator // length.denominator), length.denominator == 1
 
 
-def _unit(dtype: np.dtype[Any]) -> Fraction | None:
+def _unit(name: str, dtype: np.dtype[Any]) -> Fraction | None:
     """Return the unit of times in nanoseconds; None for numbers."""
     if dtype.kind not in "mM":
         return None
-    name, count = np.datetime_data(dtype)
-    if name in ("Y", "M", "generic"):
-        raise TypeError(f"times must have a unit of a fixed length; its dtype was {dtype}")
+    unit, count = np.datetime_data(dtype)
+    if unit in ("Y", "M", "generic"):
+        raise TypeError(f"{name} must have a unit of a fixed length; its dtype was {dtype}")
     nanoseconds = {"ps": Fraction(1, 1000), "fs": Fraction(1, 10**6), "as": Fraction(1, 10**9)}
-    return count * (nanoseconds.get(name) or Fraction(_UNITS[{"m": "min"}.get(name, name)]))
+    return count * (nanoseconds.get(unit) or Fraction(_UNITS[{"m": "min"}.get(unit, unit)]))
+
+
+class Times(NamedTuple):
+    """Times of rows and of results.
+
+    Attributes
+    ----------
+    values : ndarray of int64 or float64
+        Times of rows, which never decrease within a segment.
+    unit : Fraction or None
+        Nanoseconds of their unit; None for numbers.
+    gap : int
+        As in :class:`rollstat.windows.TimeWindows`.
+    at : ndarray of the dtype of `values`, or None
+        Times of results, in any order.
+    """
+
+    values: NDArray[Any]
+    unit: Fraction | None
+    gap: int
+    at: NDArray[Any] | None = None
 
 
 class OrderedTimes(NamedTuple):
@@ -563,35 +665,23 @@ def _check_length(shape: tuple[int, ...], length: int) -> None:
         raise ValueError(f"times must be 1-d and as long as the data, {length}; its shape was {shape}")
 
 
-def _checked_times(
-    times: Any, offsets: NDArray[np.int64], length: int
-) -> tuple[NDArray[Any], Fraction | None, int]:
-    """Return times as int64 or float64 that never decrease, their unit in nanoseconds or None, and their gap.
-
-    The gap is that of :class:`rollstat.windows.TimeWindows`.
-    """
-    array, _ = numpy_times("times", times)
+def _checked_times(times: Any, at: Any, offsets: NDArray[np.int64], length: int) -> Times:
+    """Return times as int64 or float64, or raise."""
+    array, kind = numpy_times("times", times)
     _check_length(array.shape, length)
-    unit = _unit(array.dtype)
-    if array.dtype.kind in "mM":
-        array = array.astype(array.dtype.newbyteorder("="), copy=False).view(np.int64)
-    elif array.dtype.kind in "iu":
-        if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
-            raise ValueError("times must fit in int64")
-        array = array.astype(np.int64, copy=False)
-    elif array.dtype.kind == "f":
-        array = array.astype(np.float64, copy=False)
-        if np.isnan(array).any():
-            raise ValueError(f"times must not be missing; row {int(np.isnan(array).argmax())} is NaN")
-    else:
-        raise TypeError(f"times must be datetimes, timedeltas or real numbers; its dtype was {array.dtype}")
+    asked = None
+    if at is not None:
+        array, asked = _in_one_unit(array, kind, *numpy_times("at", at))
+    unit, array = _unit("times", array.dtype), _plain_times("times", array)
     first, last = offsets[:-1], offsets[1:] - 1
     inner = first <= last
-    if inner.any() and (array[first[inner]] > array[last[inner]]).any():
-        # Windows depend on distances only, so descending times can be negated. ``~`` does not overflow; of
-        # datetimes only NaT would, and it must stay the smallest number.
-        array = ~array if array.dtype.kind == "i" and unit is None else -array
-    array = read_only(np.ascontiguousarray(array))
+    descending = inner.any() and (array[first[inner]] > array[last[inner]]).any()
+    if asked is not None:
+        asked = _plain_times("at", asked)
+        if unit is not None and (asked == _NAT).any():
+            raise ValueError(f"at must not be missing; row {int((asked == _NAT).argmax())} is NaT")
+        asked = read_only(np.ascontiguousarray(_descending(asked, unit) if descending else asked))
+    array = read_only(np.ascontiguousarray(_descending(array, unit) if descending else array))
     gap = int(regular_gap(array)) if len(offsets) == 2 and array.dtype.kind == "i" else -1
     row = -1 if gap >= 0 else int(first_unordered(array, offsets))
     # NaT is the smallest number: it is the first of its segment, or out of order.
@@ -601,4 +691,54 @@ def _checked_times(
             raise ValueError(f"times must not be missing; row {int(missing.argmax())} is NaT")
     if row >= 0:
         raise ValueError(f"times must be in order; row {row} is out of order")
-    return array, unit, max(gap, 0)
+    return Times(array, unit, max(gap, 0), asked)
+
+
+def _descending(array: NDArray[Any], unit: Fraction | None) -> NDArray[Any]:
+    """Return descending times as ascending ones: windows depend on distances only.
+
+    ``~`` does not overflow; of datetimes only NaT would, and it must stay the smallest number.
+    """
+    return ~array if array.dtype.kind == "i" and unit is None else -array
+
+
+def _plain_times(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Return times as int64 or float64; raise if they are of another kind, or NaN."""
+    if array.dtype.kind in "mM":
+        return array.astype(array.dtype.newbyteorder("="), copy=False).view(np.int64)
+    if array.dtype.kind in "iu":
+        if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
+            raise ValueError(f"{name} must fit in int64")
+        return array.astype(np.int64, copy=False)
+    if array.dtype.kind != "f":
+        raise TypeError(f"{name} must be datetimes, timedeltas or real numbers; its dtype was {array.dtype}")
+    array = array.astype(np.float64, copy=False)
+    if np.isnan(array).any():
+        raise ValueError(f"{name} must not be missing; row {int(np.isnan(array).argmax())} is NaN")
+    return array
+
+
+def _in_one_unit(
+    times: NDArray[Any], kind: str, at: NDArray[Any], at_kind: str
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return times of rows and results in one dtype, that of the finer unit, or raise."""
+    if at.ndim != 1:
+        raise ValueError(f"at must be 1-d; its shape was {at.shape}")
+    if not at.size:
+        return times, np.empty(0, times.dtype)
+    if kind != at_kind:
+        names = {"": "numbers"}
+        raise TypeError(
+            f"at must hold {names.get(kind, kind)}, as times do; got {names.get(at_kind, at_kind)}"
+        )
+    if not kind:
+        times, at = _plain_times("times", times), _plain_times("at", at)
+    dtype = np.result_type(times, at)
+    for name, each in (("times", times), ("at", at)):
+        if (
+            each.dtype != dtype
+            and (each.astype(dtype).astype(each.dtype) != each).any()
+            and not (kind and np.isnat(each).any())
+        ):
+            raise ValueError(f"{name} must be exact in {dtype}, which holds both times and at")
+    return times.astype(dtype, copy=False), at.astype(dtype, copy=False)

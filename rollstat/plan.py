@@ -298,11 +298,14 @@ class Plan:
         self.axis = options.axis % len(shape)
         length = shape[self.axis]
         segments = options.offsets(length)
-        self.windows = options.windows(window, segments)
-        self.rows = self.windows.rows
-        self.kept: Any = self.windows.whole if options.mode == "valid" else slice(0, self.rows)
+        windows = options.windows(window, segments)
+        self.rows = windows.rows
+        self.kept: Any = windows.whole if options.mode == "valid" else slice(0, self.rows)
         self._make = make
-        self.computation = make(self.dtype, self.windows)
+        self.computation = make(self.dtype, windows)
+        if self.computation.reads_own_row:
+            windows.position(0, 0)  # raises if windows belong to no row
+        self.windows = windows.in_chains()
         self._plan_outputs()
         self.lines = math.prod(shape[: self.axis]) * math.prod(shape[self.axis + 1 :])
         short = self.lines > 1 and 0 < length < SHORT_LINE and isinstance(self.windows, FixedWindows)
@@ -442,8 +445,8 @@ class Plan:
         """Cut the rows of a line into blocks: full windows and others apart."""
         first, last, width = self.windows.regular
         if self.computation.one_block:
-            if self.windows.rows:
-                yield BlockRows(0, self.windows.rows, width if last - first == self.windows.rows else 0)
+            for begin, end in self.windows.pieces(0, self.rows):
+                yield BlockRows(begin, end, width if last - first == self.rows else 0)
             return
         yield from self._cut_other(0, first)
         size = self.computation.block_rows(width, self.options.threads == 1) if last > first else 1
@@ -453,11 +456,13 @@ class Plan:
 
     def _cut_other(self, first: int, last: int) -> Iterator[BlockRows]:
         """Cut rows whose windows are not known to have one width."""
-        while first < last:
-            start, end = self.windows.bound(first)
-            size = self.computation.block_rows(max(end - start, 1))
-            yield BlockRows(first, min(first + size, last), 0)
-            first += size
+        for begin, stop in self.windows.pieces(first, last):
+            row = begin
+            while row < stop:
+                start, end = self.windows.bound(row)
+                size = self.computation.block_rows(max(end - start, 1))
+                yield BlockRows(row, min(row + size, stop), 0)
+                row += size
 
     def _too_short(self, rows: BlockRows) -> int:
         """Return how many rows of a block, from the first on, certainly have too few observations."""
@@ -480,9 +485,10 @@ class Plan:
             low, high = int(start[0]), int(end[-1])
         if self.computation.reads_own_row:
             own_row = windows.position(first, last)
-            if own_row[0] < low or own_row[-1] >= high:
+            lowest, highest = int(own_row.min()), int(own_row.max())
+            if lowest < low or highest >= high:
                 width, reach, (start, end) = 0, None, windows.bounds(first, last)
-                low, high = min(low, int(own_row[0])), max(high, int(own_row[-1]) + 1)
+                low, high = min(low, lowest), max(high, highest + 1)
             own_row = own_row - low
         if start is not None and end is not None:
             start, end = (bound if bound.flags.owndata else bound.copy() for bound in (start, end))
@@ -511,7 +517,7 @@ class Plan:
         """One kernel call that may write all results of a line, long or short."""
         dtypes = self.dtype, *self.others
         kinds = "fd" if self.masked else PLAIN_DTYPES
-        named = self.options.algorithm != "auto"
+        named = self.options.algorithm != "auto" or not self.windows.one_chain
         if named or self.joined or any(dtype.char not in kinds for dtype in dtypes):
             return None
         if self.marks_after_call and not self.computation.rounds:  # blocks return the same

@@ -29,7 +29,7 @@ from rollstat.registry import REGISTRY
 __all__ = ["ExpressionNamespace", "SeriesNamespace"]
 
 # Parameters that are columns.
-_COLUMNS = ("other", "x", "times", "segments")
+_COLUMNS = ("other", "x", "times", "segments", "at", "at_segments")
 
 
 def _one_series(name: str, result: Any) -> pl.Series:
@@ -100,7 +100,8 @@ def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
         return
     # One row in place of each column; which fill values and algorithms are possible depends on the dtype.
     width = isinstance(window, (str, timedelta, np.timedelta64))
-    one_row = {"times": np.zeros(1, "M8[s]" if width else float), "segments": np.array([0, 1])}
+    times, offsets = np.zeros(1, "M8[s]" if width else float), np.array([0, 1])
+    one_row = {"times": times, "at": times, "segments": offsets, "at_segments": offsets}
     for each in _COLUMNS:
         if bound.get(each) is not None:
             alone[each] = one_row.get(each, np.zeros(1))

@@ -1,26 +1,36 @@
-"""The window language: every way to name windows becomes bounds that never decrease.
+"""The window language: every way to name windows becomes bounds ``[start, end)``.
 
-No other module turns ``closed``, ``center`` and ``step`` into bounds. A window is
-``[start, end)`` per output row, and neither bound ever decreases. Bounds are computed for the rows of one
-block at a time, so that windows over a long series take no memory of their own.
+::
+
+    number of rows       --> Rows     --> FixedWindows     [i - left, i + right)
+    width                --> Interval --> TimeWindows      times from t - before to t + after
+    either with at=      -------------> WindowsAt
+    explicit bounds      -------------> ExplicitWindows
+
+No other module turns ``closed``, ``center`` and ``step`` into bounds. The bounds of windows around successive
+rows never decrease; they are computed for the rows of one block at a time, so that windows over a long series
+take no memory of their own. Other bounds may have any order: `in_chains` sorts such windows into chains whose
+bounds never decrease. Blocks are cut where a chain ends, so every kernel serves every window.
 """
 
 from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels.bounds import row_bounds
-from rollstat.kernels.time_bounds import lags_agree, time_bounds
+from rollstat.kernels.bounds import breaks_of, chains_of, row_bounds
+from rollstat.kernels.time_bounds import edge_bounds, lags_agree, time_bounds
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _NO_ROWS = np.empty(0, np.int64)
 # No array has as many rows, and sums with their numbers do not overflow.
 _MOST_ROWS = 2**62
+# Rows between two windows that are cheaper to read than to begin another block.
+_LARGEST_GAP = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -37,21 +47,110 @@ class Expanding:
 
 @dataclass(frozen=True)
 class Forward:
-    """A window of the current row and the ``m - 1`` rows after it, cut at the end of the data.
+    """A window that begins with the current row, cut at the end of the data.
 
     Parameters
     ----------
-    m : int
-        Rows in the window, at least 1.
+    m : int, str, timedelta or number
+        Rows in the window, at least 1; or, with `times`, a width: the window of a row at time t holds all
+        rows of the times ``[t, t + m)``. `closed` chooses other ends.
 
     Examples
     --------
     >>> import rollstat
     >>> rollstat.rolling_kth([1.0, 3.0, 2.0], -1, rollstat.Forward(2), min_periods=1)
     array([3., 3., 2.])
+    >>> rollstat.rolling_sum([1.0, 3.0, 2.0], rollstat.Forward(2.5), times=[0, 2, 5])
+    array([4., 3., 2.])
     """
 
-    m: int
+    m: Any
+
+
+@dataclass(frozen=True)
+class Around:
+    """A window that reaches differently far to both sides of the current row, cut at the ends of the data.
+
+    Parameters
+    ----------
+    before, after : int, str, timedelta or number
+        Rows before and after the current one; or, with `times`, widths: the window of a row at time t holds
+        all rows of the times ``[t - before, t + after]``. `closed` chooses other ends.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_max([1.0, 3.0, 2.0, 0.0], rollstat.Around(2, 1), min_periods=1)
+    array([3., 3., 3., 3.])
+    >>> rollstat.rolling_sum([1.0, 3.0, 2.0], rollstat.Around(1, 2), times=[0, 2, 3])
+    array([4., 5., 5.])
+    """
+
+    before: Any
+    after: Any
+
+
+class Rows(NamedTuple):
+    """Windows ``[i - left, i + right)`` around their rows.
+
+    Attributes
+    ----------
+    left, right : int
+        Rows of a full window before its own row, and from its own row on.
+    periods : int
+        Observations that a result needs where the caller names no number.
+    kind : str
+        Kind of windows, for explanations.
+    includes : bool
+        For windows at a time: whether rows of exactly that time lie before its end.
+    ahead : bool
+        For windows at a time: whether its own row is the next one instead of the last.
+    """
+
+    left: int
+    right: int
+    periods: int
+    kind: str = "rows"
+    includes: bool = True
+    ahead: bool = False
+
+    @classmethod
+    def of(cls, m: int, center: bool = False, closed: str | None = None) -> "Rows":
+        """Return windows of the last `m` rows, or of `m` rows around their own, as in pandas."""
+        rows = min(m, _MOST_ROWS)
+        after = (rows - 1) // 2 if center or rows == 0 else 0
+        right_closed = closed not in ("left", "neither")
+        left = rows - after - 1 + (closed in ("left", "both"))
+        return cls(left, after + right_closed, m, includes=right_closed)
+
+    @classmethod
+    def forward(cls, m: int, closed: str | None = None) -> "Rows":
+        """Return windows of the current row and those after it; `closed` is for windows at a time."""
+        return cls(0, min(m, _MOST_ROWS), m, "forward", closed in ("right", "neither"), True)
+
+    @classmethod
+    def around(cls, before: int, after: int, closed: str | None = None) -> "Rows":
+        """Return windows of the current row and those around it; `closed` is for windows at a time."""
+        left, right = min(before, _MOST_ROWS), min(after + 1, _MOST_ROWS)
+        return cls(left, right, before + after + 1, "around", closed not in ("left", "neither"))
+
+
+class Interval(NamedTuple):
+    """Windows of the times from ``t - before`` to ``t + after``.
+
+    Attributes
+    ----------
+    before, after : int or float
+        In the units of the times. If `after` is None, a window that is closed on the right ends with its
+        own row, so that no result depends on later rows of the same time.
+    left_closed, right_closed : bool
+        Whether times on the boundary lie in the window.
+    """
+
+    before: Any
+    after: Any
+    left_closed: bool
+    right_closed: bool
 
 
 class Windows:
@@ -71,6 +170,12 @@ class Windows:
         Rows of a full window before its own row, where all are full ones but at the ends of the data.
     memory : tuple of ndarray
         Arrays of the caller, perhaps, that are read whenever bounds are made.
+    order : ndarray of intp, shape (rows,), or None
+        The output row of each window, if windows come in another order.
+    breaks : ndarray of int64
+        The windows at which a block must begin: others never decrease, nor leave a large gap.
+    one_chain : bool
+        Whether no bound ever decreases.
     """
 
     length: int
@@ -79,6 +184,25 @@ class Windows:
     kind = "bounds"
     left = 0
     memory: tuple[NDArray[Any], ...] = ()
+    order: NDArray[np.intp] | None = None
+    breaks = _NO_ROWS
+    one_chain = True
+
+    def in_chains(self) -> "Windows":
+        """Return the windows in an order in which bounds decrease at few `breaks` only."""
+        return self
+
+    def put_back(self, results: NDArray[Any]) -> None:
+        """Move results, along the first axis in the order of the windows, to their output rows."""
+        if self.order is not None:
+            results[self.order] = results.copy()
+
+    def pieces(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Return these windows cut at `breaks`, as pairs of the first window and the one after the last."""
+        within = self.breaks[
+            np.searchsorted(self.breaks, first, "right") : np.searchsorted(self.breaks, last)
+        ]
+        return [(a, b) for a, b in pairwise([first, *within.tolist(), last]) if a < b]
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
@@ -237,31 +361,16 @@ class FixedWindows(OffsetWindows):
 
     Parameters
     ----------
-    m : int
-        Rows in the window.
+    rows : Rows
+        The rows of a window.
     offsets : ndarray of int64, shape (segments + 1,)
         Where each segment starts, and the length of the data. No window crosses the end of a segment.
-    center, closed, step
+    step : int
         As in :class:`pandas.core.window.Rolling`.
-    forward : bool
-        Whether the window looks forward from its row instead.
     """
 
-    def __init__(
-        self,
-        m: int,
-        offsets: NDArray[np.int64],
-        *,
-        center: bool = False,
-        closed: str | None = None,
-        step: int = 1,
-        forward: bool = False,
-    ) -> None:
-        rows = min(m, _MOST_ROWS)
-        ahead = rows - 1 if forward else (rows - 1) // 2 if center or rows == 0 else 0
-        left = rows - ahead - 1 + (closed in ("left", "both"))
-        right = ahead + 1 - (closed in ("left", "neither"))
-        super().__init__(left, right, offsets, step, "forward" if forward else "rows", m)
+    def __init__(self, rows: Rows, offsets: NDArray[np.int64], step: int = 1) -> None:
+        super().__init__(rows.left, rows.right, offsets, step, rows.kind, rows.periods)
 
     @property
     def whole(self) -> NDArray[np.intp] | slice:
@@ -277,22 +386,16 @@ class FixedWindows(OffsetWindows):
 class TimeWindows(_RowWindows):
     """Windows by width over ordered times: pandas' windows by offset.
 
-    With ``closed="right"`` a row's window holds the rows whose time lies within the width before its own,
-    the row itself and earlier rows of the same time. Later rows of the same time are not in it, so that no
-    result depends on the future. With ``closed="left"`` or ``"neither"`` the window ends before the current
-    time. A centred window reaches half the width to both sides.
-
     Parameters
     ----------
     times : ndarray of int64 or float64, shape (length,)
         Non-decreasing within each segment.
-    width : int or float
-        In the units of `times`.
+    interval : Interval
+        The times of a window.
     offsets : ndarray of int64, shape (segments + 1,)
         Where each segment starts, and the length of the data.
-    exact : bool
-        False where the true width lies strictly between `width` and the next integer, so that no
-        time can lie exactly on a boundary.
+    step : int
+        As in :class:`pandas.core.window.Rolling`.
     gap : int
         Difference of successive times if it is positive and always the same, else 0.
     """
@@ -300,13 +403,9 @@ class TimeWindows(_RowWindows):
     def __init__(
         self,
         times: NDArray[Any],
-        width: Any,
+        interval: Interval,
         offsets: NDArray[np.int64],
-        *,
-        center: bool = False,
-        closed: str | None = None,
         step: int = 1,
-        exact: bool = True,
         gap: int = 0,
     ) -> None:
         super().__init__(offsets, step)
@@ -315,21 +414,17 @@ class TimeWindows(_RowWindows):
         self.min_periods = 1
         self._times = times
         self.memory = (times, offsets)
-        self._width = width
-        self._center = center
-        closed = closed or "right"
-        self._left_closed = closed in ("left", "both") or not exact
-        self._right_closed = closed in ("right", "both") or (center and not exact)
+        self.interval = interval
 
     def common_offsets(self) -> tuple[int, int] | None:
         """Return `left` and `right` if all windows are ``[i - left, i + right)``, cut at the ends."""
-        times, width = self._times, self._width
-        closed = self._left_closed, self._right_closed
+        times, (before, after, *closed) = self._times, self.interval
         if self._gap:
-            left, ahead = (
-                min((int(width) - (not inclusive)) // self._gap, _MOST_ROWS) for inclusive in closed
+            left, right = (
+                min((int(width) - (not inclusive)) // self._gap, _MOST_ROWS)
+                for width, inclusive in zip((before, after or 0), closed)
             )
-            return left, ahead + 1 if self._center else int(self._right_closed)
+            return left, right + 1
         if len(self.offsets) != 2 or not len(times):
             return None
         middle = np.array([len(times) // 2])
@@ -338,11 +433,14 @@ class TimeWindows(_RowWindows):
         if start[0] == 0 or end[0] == len(times):
             return None
         # The rows that are the oldest and newest of the windows, and the next rows outside.
-        lags = [(left, -width, not closed[0], False), (left + 1, -width, not closed[0], True)]
-        if self._center:
-            lags += [(right - 1, width, closed[1], True), (right, width, closed[1], False)]
-        elif not self._right_closed:
-            lags += [(1, width - width, False, True)]  # no equal times
+        no_equal_times = (1, before - before, False, True)
+        lags = [no_equal_times]
+        if before:
+            lags = [(left, -before, not closed[0], False), (left + 1, -before, not closed[0], True)]
+        if after:
+            lags += [(right - 1, after, closed[1], True), (right, after, closed[1], False)]
+        elif after is not None or not closed[1]:
+            lags.append(no_equal_times)
         return (left, right) if all(lags_agree(times, *lag) for lag in lags) else None
 
     def over(self, times: NDArray[np.int64]) -> "TimeWindows":
@@ -358,17 +456,16 @@ class TimeWindows(_RowWindows):
 
     def _bounds_of(self, times: NDArray[Any], position: NDArray[np.int64], origin: int, rows: int) -> Bounds:
         """Return the bounds of the windows of the rows `position`, or from `origin` on if that is empty."""
-        width, closed = self._width, self._right_closed
+        before, after, left_closed, right_closed = self.interval
         which = self.offsets, position, origin, self.step
         start = np.empty(rows, np.int64)
-        time_bounds(times, -width, not self._left_closed, *which, start)
-        if closed and not self._center:
+        time_bounds(times, -before, not left_closed, *which, start)
+        if after is None and right_closed:
             if len(position):
                 return start, position + 1
             return start, np.arange(origin + 1, origin + 1 + rows * self.step, self.step, dtype=np.int64)
         end = np.empty(rows, np.int64)
-        distance, passes = (width, closed) if self._center else (width - width, False)
-        time_bounds(times, distance, passes, *which, end)
+        time_bounds(times, before - before if after is None else after, right_closed, *which, end)
         return start, np.maximum(start, end, out=end)
 
 
@@ -384,7 +481,7 @@ class ExplicitWindows(Windows):
     Parameters
     ----------
     start, end : ndarray of int64, shape (rows,)
-        Non-decreasing, ``0 <= start <= end <= length``.
+        In any order, ``0 <= start <= end <= length``.
     length : int
         Rows of data.
     min_periods : int
@@ -416,6 +513,7 @@ class ExplicitWindows(Windows):
         self._start = start
         self._end = end
         self.memory = (start, end)
+        self._chained: ExplicitWindows | None = None
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
@@ -423,6 +521,12 @@ class ExplicitWindows(Windows):
 
     def position(self, first: int, last: int) -> NDArray[np.int64]:
         """Return the data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
+        if self.order is not None:
+            return self._rows_of(0, self.rows)[self.order[first:last]]
+        return self._rows_of(first, last)
+
+    def _rows_of(self, first: int, last: int) -> NDArray[np.int64]:
+        """Return the data rows of the output rows in their own order."""
         if self._position is not None:
             return self._position[first:last]
         if self.rows != -(-self.length // self._step):
@@ -430,3 +534,85 @@ class ExplicitWindows(Windows):
                 f"window must hold one pair of bounds for each of the {self.length} rows; it held {self.rows}"
             )
         return np.arange(first * self._step, last * self._step, self._step, dtype=np.int64)
+
+    def in_chains(self) -> "ExplicitWindows":
+        """Return the windows in an order in which bounds decrease at few `breaks` only.
+
+        Sorted by start, each window joins the chain whose last window ends latest, but not after its own end.
+        """
+        if self._chained is not None:
+            return self._chained
+        windows = copy(self)
+        self._chained = windows._chained = windows
+        if windows._cut():
+            order = np.lexsort((self._end, self._start))
+            chain, end = np.empty(self.rows, np.int64), self._end[order]
+            if chains_of(end, np.empty_like(end), chain) > 1:
+                order = order[np.argsort(chain, kind="stable")]
+            windows._start, windows._end = self._start[order], self._end[order]
+            windows.order = order if self.order is None else self.order[order]
+            windows.one_chain = not windows._cut()
+        return windows
+
+    def _cut(self) -> bool:
+        """Note where blocks must begin; return whether a bound ever decreases."""
+        breaks = np.empty(self.rows, np.int64)
+        count, falls = breaks_of(self._start, self._end, _LARGEST_GAP, breaks)
+        self.breaks = breaks[:count].copy()
+        return bool(falls)
+
+
+class WindowsAt(ExplicitWindows):
+    """Windows at times of their own, which belong to no row."""
+
+    def _rows_of(self, first: int, last: int) -> NDArray[np.int64]:
+        raise ValueError(
+            "at does not apply to a statistic of the row that a window belongs to, because windows at given "
+            "times belong to no row"
+        )
+
+
+def windows_at(
+    reach: Rows | Interval,
+    times: NDArray[Any],
+    offsets: NDArray[np.int64],
+    at: NDArray[Any],
+    at_offsets: NDArray[np.int64],
+) -> WindowsAt:
+    """Return the windows at times of their own, in any order.
+
+    Parameters
+    ----------
+    reach : Rows or Interval
+        The rows or times of a window.
+    times : ndarray of int64 or float64, shape (length,)
+        Times of the rows, non-decreasing within each segment.
+    offsets : ndarray of int64, shape (segments + 1,)
+        Where each segment starts, and the length of the data.
+    at : ndarray of int64 or float64, shape (rows,)
+        Times of the windows, of the dtype of `times`.
+    at_offsets : ndarray of int64, shape (segments + 1,)
+        Where the windows over each segment start, and their number.
+    """
+    order = None
+    if (at[1:] < at[:-1]).any():
+        order = np.lexsort((at, np.repeat(np.arange(len(offsets) - 1), np.diff(at_offsets))))
+        at = at[order]
+
+    def count(distance: Any, passes: bool) -> NDArray[np.int64]:
+        """Return the rows before the edge at a distance from the time of each window."""
+        out = np.empty(len(at), np.int64)
+        edge_bounds(times, offsets, at, at_offsets, times.dtype.type(distance), passes, out)
+        return out
+
+    if isinstance(reach, Interval):
+        start = count(-reach.before, not reach.left_closed)
+        end = np.maximum(start, count(reach.after or 0, reach.right_closed))
+    else:
+        own = count(0, reach.includes) - (reach.includes and not reach.ahead)
+        low, high = (np.repeat(bound, np.diff(at_offsets)) for bound in (offsets[:-1], offsets[1:]))
+        start = np.clip(own - reach.left, low, high)
+        end = np.clip(own + reach.right, start, high)
+    windows = WindowsAt(start, end, int(offsets[-1]), reach.periods if isinstance(reach, Rows) else 1, "at")
+    windows.order = order
+    return windows

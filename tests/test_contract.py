@@ -179,6 +179,7 @@ WINDOWS = {
     "step": (6, {"step": 4, "min_periods": 2}, lambda n: bounds_of(n, 5, 1, 4), 2),
     "expanding": (rollstat.Expanding(), {}, lambda n: bounds_of(n, n, 1), 1),
     "forward": (rollstat.Forward(3), {"min_periods": 2}, lambda n: bounds_of(n, 0, 3), 2),
+    "around": (rollstat.Around(3, 1), {"min_periods": 2}, lambda n: bounds_of(n, 3, 2), 2),
     "indexer": (
         FixedForwardWindowIndexer(window_size=3),
         {"min_periods": 1},
@@ -245,6 +246,79 @@ def test_windows_by_time_and_by_bounds(statistic, sample, rng):
     for a, b, c in zip(outputs(by_time), outputs(by_number), outputs(by_bounds)):
         np.testing.assert_array_equal(a, b)
         np.testing.assert_array_equal(a, c)
+
+
+# Statistics that compare a row with its window.
+OF_ROWS = ("hampel", "zscore")
+
+
+def between(times: np.ndarray, low: np.ndarray, high: np.ndarray, closed: str) -> tuple[Any, Any]:
+    """Return the bounds of windows of the times from `low` to `high`."""
+    start = np.searchsorted(times, low, "left" if closed in ("left", "both") else "right")
+    end = np.searchsorted(times, high, "right" if closed in ("right", "both") else "left")
+    return start, np.maximum(start, end)
+
+
+def windows_of_any_form(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    """Return windows over `n` rows, their options, bounds, and the default of `min_periods`."""
+    times, asked = np.sort(rng.integers(0, 60, n)), rng.integers(-5, 70, n)
+    of_rows, at = {"times": times.astype("M8[s]")}, {"at": asked.astype("M8[s]")}
+    at |= of_rows
+    so_far, before = (np.searchsorted(times, asked, side) for side in ("right", "left"))
+    start, reach = rng.integers(0, n + 1, n), rng.integers(0, 9, n)
+    end = np.minimum(start + reach, n)
+    return {
+        "any order": ((start, end), {}, (start, end), 1),
+        "nested": ((np.arange(n // 2), n - np.arange(n // 2)), {}, None, 1),
+        "forward width": (rollstat.Forward("9s"), of_rows, between(times, times, times + 9, "left"), 1),
+        "around widths": (
+            rollstat.Around("4s", "9s"),
+            of_rows,
+            between(times, times - 4, times + 9, "both"),
+            1,
+        ),
+        "equal times": (
+            "9s",
+            {**of_rows, "equal_times": "all"},
+            between(times, times - 9, times, "right"),
+            1,
+        ),
+        "at": ("9s", at, between(times, asked - 9, asked, "right"), 1),
+        "at, left": ("9s", {**at, "closed": "left"}, between(times, asked - 9, asked, "left"), 1),
+        "at, around": (rollstat.Around("2s", "9s"), at, between(times, asked - 2, asked + 9, "both"), 1),
+        "rows at": (7, {**at, "min_periods": 2}, (np.maximum(so_far - 7, 0), so_far), 2),
+        "rows at, left": (
+            7,
+            {**at, "min_periods": 2, "closed": "left"},
+            (np.maximum(before - 7, 0), before),
+            2,
+        ),
+        "forward at": (
+            rollstat.Forward(7),
+            {**at, "min_periods": 2},
+            (before, np.minimum(before + 7, n)),
+            2,
+        ),
+        "expanding at": (rollstat.Expanding(), at, (np.zeros(n, np.int64), so_far), 1),
+    }
+
+
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_windows_of_any_form_agree_with_the_oracle(statistic, sample, rng):
+    arrays = arrays_for(statistic, rng, 40, taken(statistic)[0])
+    for name, (window, options, bounds, least) in windows_of_any_form(rng, 40).items():
+        if statistic.name in OF_ROWS and ("at" in options or bounds is None):
+            with pytest.raises(ValueError, match=r"at does not apply|one pair of bounds for each"):
+                call(statistic, arrays, window, sample, **options)
+            continue
+        result = call(statistic, arrays, window, sample, **options)
+        needed = minimum_periods(statistic, options, least)
+        wanted = expected(statistic, arrays, window if bounds is None else bounds, sample, needed)
+        try:
+            agree(statistic, result, wanted)
+        except AssertionError as error:
+            error.add_note(name)
+            raise
 
 
 @pytest.mark.parametrize(("statistic", "sample"), FIRST)

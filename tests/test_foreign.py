@@ -115,6 +115,10 @@ def test_xarray_keeps_the_coordinates_of_the_rows_of_results(rng):
     xr.testing.assert_allclose(rollstat.rolling_mean(data, 3, axis="time", step=3), strided)
     ahead = rollstat.rolling_kth(data.T, 1, rollstat.Forward(3), axis="time", mode="valid")
     assert list(ahead["time"]) == [0, 10, 20, 30, 40]
+    at = rollstat.rolling_sum(data, 25, axis="time", times=data.time, at=np.arange(7)[::-1] * 9)
+    assert set(at.coords) == {"site"}  # the rows are not those of the data
+    wanted = rollstat.rolling_sum(data.values, 25, axis=0, times=np.arange(7) * 10, at=np.arange(7)[::-1] * 9)
+    np.testing.assert_array_equal(at.values, wanted)
     low, high = rollstat.rolling_quantile(data, 3, [0.25, 0.75], axis=0, step=4)
     assert list(low["time"]) == list(high["time"]) == [0, 40]
 

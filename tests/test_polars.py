@@ -49,6 +49,20 @@ def test_expressions_in_any_place():
     assert several.to_dict(as_series=False) == {"x": [4, 5, 6, 2, 9], "t": [1, 3, 6, 1, 6]}
 
 
+def test_windows_at_other_times():
+    frame = pl.DataFrame({"x": [4, 1, None, 2], "t": [1, 2, 4, 5], "asked": [5, 0, 3, 2]})
+    x = pl.col("x").rollstat
+    assert frame.select(x.sum(2, times="t", at="asked"))["x"].to_list() == [2, None, 1, 5]
+    assert frame["x"].rollstat.sum(2, times=frame["t"], at=[3, 6]).to_list() == [1, 2]
+    assert frame.select(x.max(2, times="t", at=pl.col("asked").head(2)))["x"].to_list() == [2, None]
+    with pytest.raises(ValueError, match="at must be an expression"):
+        x.sum(2, times="t", at=[3, 6])
+    days = frame.select(pl.col("x"), pl.datetime(2024, 1, "t", time_zone="UTC").alias("t"))
+    grid = pl.datetime_range(pl.datetime(2024, 1, 2), pl.datetime(2024, 1, 6), "2d", eager=True)
+    found = days["x"].rollstat.last(2, times=days["t"], at=grid.dt.replace_time_zone("UTC"), min_periods=1)
+    assert found.to_list() == [1, 1, 2]
+
+
 def test_groups_without_values_keep_the_dtype_of_the_others():
     frame = pl.DataFrame({"key": [1, 1, 2, 2], "x": [4, 1, None, None]})
     expression = pl.col("x").rollstat.max(2, min_periods=1)

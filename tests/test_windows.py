@@ -14,6 +14,7 @@ import rollstat
 from rollstat.options import Options
 from rollstat.plan import Plan
 from rollstat.statistics.selection.computation import ALGORITHMS
+from rollstat.windows import ExplicitWindows
 from tests.test_contract import data
 
 CLOSED = (None, "left", "both", "neither", "right")
@@ -250,8 +251,7 @@ def test_positions_in_segments_of_several_columns(rng):
         ("3s", {"times": np.array([1, "NaT", 3], "M8[s]")}, "row 1 is NaT"),
         (3, {"times": [1, 2]}, "as long as the data"),
         (3, {"times": ["a", "b", "c"]}, "times must be datetimes"),
-        (([0, 1, 0], [1, 2, 3]), {}, "start must never decrease; at row 2"),
-        (([0, 1, 1], [1, 2, 1]), {}, "end must never decrease; at row 2"),
+        (([0, -1, 0], [1, 2, 3]), {}, "start must lie in 0..3; at row 1 it was -1"),
         (([0, 1, 2], [1, 2, 4]), {}, "end must lie in 0..3; at row 2"),
         (([0, 2, 2], [1, 1, 3]), {}, "start must be at most its end; at row 1"),
         (([0.5], [1.0]), {}, "1-d integer"),
@@ -270,6 +270,43 @@ def test_positions_in_segments_of_several_columns(rng):
         (2, {"wndow": 3}, "unexpected option 'wndow'"),
         (2, {"segments": [0, 2]}, "segments must increase"),
         (2, {"mode": "valid", "times": [1, 2, 3]}, "mode='valid' needs"),
+        (2, {"at": [1]}, "at needs times="),
+        (2, {"at": [[1]], "times": [1, 2, 3]}, "at must be 1-d"),
+        (2, {"at": [1.0, np.nan], "times": [1, 2, 3]}, "at must not be missing; row 1 is NaN"),
+        ("2s", {"at": np.array(["NaT"], "M8[s]"), "times": np.arange(3).astype("M8[s]")}, "row 0 is NaT"),
+        (
+            "2s",
+            {"at": [1], "times": np.arange(3).astype("M8[s]")},
+            "at must hold naive datetimes.*got numbers",
+        ),
+        (2, {"at": ["a"], "times": [1, 2, 3]}, "at must be datetimes, timedeltas or real numbers"),
+        (2, {"at": [2**62 + 1], "times": [0.5, 1, 2]}, "at must be exact in float64"),
+        (
+            "2s",
+            {"at": np.array(["2300"], "M8[D]"), "times": np.arange(3).astype("M8[ns]")},
+            "at must be exact",
+        ),
+        (2, {"at": [1], "times": [1, 2, 3], "step": 2}, "step does not apply to at="),
+        (2, {"at": [1], "times": [1, 2, 3], "mode": "valid"}, "mode does not apply to at="),
+        (([0], [1]), {"at": [1], "times": [1, 2, 3]}, "at does not apply to bounds"),
+        (2, {"at": [1], "times": [1, 2, 3], "segments": [0, 3]}, "at_segments must be given"),
+        (2, {"at": [1], "times": [1, 2, 3], "at_segments": [0, 1]}, "segments must be given"),
+        (2, {"times": [1, 2, 3], "at_segments": [0, 1]}, "at_segments needs at="),
+        (
+            2,
+            {"at": [1], "times": [1, 2, 3], "segments": [0, 1, 3], "at_segments": [0, 1]},
+            "at_segments must have 3 offsets",
+        ),
+        (2, {"equal_times": "all"}, "equal_times='all' needs times="),
+        (2, {"equal_times": "none"}, "equal_times must be one of"),
+        (rollstat.Around(1, -1), {}, "after of rollstat.Around must be an integer of at least 0; got -1"),
+        (rollstat.Around("1s", 0), {}, "needs times="),
+        (rollstat.Around(1, 2), {"closed": "both"}, "closed does not apply"),
+        (rollstat.Around(1, 2), {"min_periods": 5}, "min_periods must be at most"),
+        (rollstat.Around(1, 2), {"times": np.arange(3).astype("M8[s]")}, "times does not apply"),
+        (rollstat.Around(-1, 2), {"times": [1, 2, 3]}, "before of rollstat.Around must be a positive width"),
+        (rollstat.Forward(0), {"times": [1, 2, 3]}, "m of rollstat.Forward must be a positive width"),
+        (rollstat.Forward(2), {"times": [1, 2, 3], "center": True}, "center does not apply"),
     ],
 )
 def test_messages_name_the_bad_argument(window, options, message):
@@ -441,3 +478,160 @@ def test_half_of_a_width_is_not_rounded(closed):
             after = [gap < reach or (gap == reach and closed not in ("left", "neither")) for gap in gaps]
             before = [gap > -reach or (gap == -reach and closed in ("left", "both")) for gap in gaps]
             assert count == sum(a and b for a, b in zip(after, before))
+
+
+UNITS = {
+    "int": lambda seconds: seconds,
+    "float": lambda seconds: seconds / 1.0,
+    "seconds": lambda seconds: seconds.astype("M8[s]"),
+    "nanoseconds": lambda seconds: seconds.astype("M8[s]").astype("M8[ns]"),
+    "timedeltas": lambda seconds: seconds.astype("m8[s]"),
+    "zone": lambda seconds: pd.DatetimeIndex(seconds.astype("M8[s]"), tz="UTC").tz_convert("Asia/Tokyo"),
+    "objects": lambda seconds: seconds.astype("M8[s]").tolist(),
+}
+
+
+@pytest.mark.parametrize("kind", list(UNITS))
+def test_windows_at_times_of_every_kind_and_order(rng, kind):
+    seconds, asked = np.sort(rng.integers(0, 90, 50)), rng.integers(-9, 99, 30)
+    values = data(rng, 50, np.dtype("f8"))
+    width = 20 if kind in ("int", "float") else "20s"
+    wanted = [np.nansum(values[(seconds > time - 20) & (seconds <= time)]) for time in asked]
+    found = rollstat.rolling_sum(
+        values, width, times=UNITS[kind](seconds), at=UNITS[kind](asked), min_periods=0
+    )
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+    two = rollstat.rolling_minmax(
+        np.stack([values, values]), width, times=UNITS[kind](seconds), at=UNITS[kind](asked)
+    )
+    assert two[0].shape == (2, 30)
+    descending = rollstat.rolling_sum(
+        values[::-1], width, times=UNITS[kind](seconds[::-1]), at=UNITS[kind](asked), min_periods=0
+    )
+    ahead = [np.nansum(values[(seconds >= time) & (seconds < time + 20)]) for time in asked]
+    np.testing.assert_allclose(descending, ahead, atol=1e-12)
+
+
+def test_windows_at_finer_and_coarser_times():
+    times, at = np.array([0, 1, 2, 3], "M8[s]"), np.array([500, 2500, 3000], "M8[ms]")
+    x = [1, 2, 4, 8]
+    options = {"min_periods": 0, "fill_value": 0}
+    for given in ({"times": times, "at": at}, {"times": times.astype("M8[us]"), "at": at}):
+        assert rollstat.rolling_sum(x, "2s", **given, **options).tolist() == [1, 6, 12]
+    assert rollstat.rolling_sum(x, 2, times=[0, 1, 2, 3], at=[0.5, 2.5, 3], **options).tolist() == [1, 6, 12]
+    assert rollstat.rolling_sum(x, "2s", times=times, at=[], **options).tolist() == []
+    assert rollstat.rolling_sum([], 2, times=[], at=[1, 2], **options).tolist() == [0, 0]
+
+
+def test_windows_at_times_within_segments(rng):
+    values, cuts, asked_cuts = data(rng, 40, np.dtype("f8")), [0, 0, 12, 13, 40], [0, 3, 9, 9, 30]
+    times = np.concatenate([np.sort(rng.integers(0, 20, k)) for k in np.diff(cuts)]).astype("M8[s]")
+    at = rng.integers(-3, 25, 30).astype("M8[s]")
+    for window, options in (
+        ("5s", {}),
+        (4, {"min_periods": 1}),
+        (rollstat.Around(1, 2), {"min_periods": 1}),
+        (rollstat.Forward("5s"), {"closed": "both"}),
+        (rollstat.Expanding(), {"closed": "left"}),
+    ):
+        for name in ("median", "argmax"):
+            function = getattr(rollstat, f"rolling_{name}")
+            found = function(
+                values, window, times=times, at=at, segments=cuts, at_segments=asked_cuts, **options
+            )
+            for (a, b), (c, d) in zip(itertools.pairwise(cuts), itertools.pairwise(asked_cuts)):
+                wanted = function(values[a:b], window, times=times[a:b], at=at[c:d], **options)
+                if name == "argmax":
+                    wanted = np.where(wanted < 0, -1, wanted + a)
+                np.testing.assert_array_equal(found[c:d], wanted)
+
+
+def test_rows_at_a_time_by_every_end():
+    times, x = np.array([0, 1, 1, 1, 2], "M8[s]"), np.arange(5.0)
+    at = np.array([1, 0, -1, 3], "M8[s]")
+    for window, closed, wanted in (
+        (2, "right", [(2, 4), (0, 1), (0, 0), (3, 5)]),
+        (2, "left", [(0, 1), (0, 0), (0, 0), (3, 5)]),
+        (2, "both", [(1, 4), (0, 1), (0, 0), (2, 5)]),
+        (2, "neither", [(0, 1), (0, 0), (0, 0), (4, 5)]),
+        (rollstat.Forward(2), "left", [(1, 3), (0, 2), (0, 2), (5, 5)]),
+        (rollstat.Forward(2), "neither", [(4, 5), (1, 3), (0, 2), (5, 5)]),
+        (rollstat.Around(1, 1), "right", [(2, 5), (0, 2), (0, 1), (3, 5)]),
+        (rollstat.Expanding(), "left", [(0, 1), (0, 0), (0, 0), (0, 5)]),
+    ):
+        found = rollstat.rolling_count(x, window, times=times, at=at, closed=closed)
+        assert found.tolist() == [end - start for start, end in wanted], (window, closed)
+        first = rollstat.rolling_first(x, window, times=times, at=at, closed=closed, min_periods=0)
+        for value, (start, end) in zip(first, wanted):
+            np.testing.assert_equal(value, x[start] if end > start else np.nan)
+
+
+@pytest.mark.parametrize("order", ["random", "nested", "descending", "far apart"])
+def test_bounds_in_any_order(rng, order):
+    n = 30_000 if order == "far apart" else 300
+    start = rng.integers(0, n, 200)
+    end = np.minimum(start + rng.integers(0, 30, 200), n)
+    if order == "nested":
+        start, end = np.arange(140), n - np.arange(140)
+    if order == "descending":
+        start, end = np.sort(start)[::-1], np.sort(end)[::-1]
+        start = np.minimum(start, end)
+    values = np.ma.masked_invalid(data(rng, n, np.dtype("f8")))
+    out = np.empty(len(start))
+    for function in (
+        rollstat.rolling_median,
+        rollstat.rolling_max,
+        rollstat.rolling_sum,
+        rollstat.rolling_argmin,
+    ):
+        found = function(values, (start, end))
+        one_by_one = [function(values[a:b], rollstat.Expanding())[-1:] for a, b in zip(start, end)]
+        for value, alone, a in zip(found, one_by_one, start):
+            if function is rollstat.rolling_argmin:
+                assert value == (alone[0] + a if len(alone) and alone[0] is not np.ma.masked else -1) or (
+                    value is np.ma.masked
+                )
+            elif len(alone) == 0 or alone[0] is np.ma.masked:
+                assert value is np.ma.masked
+            else:
+                np.testing.assert_allclose(value, alone[0], rtol=1e-12)
+    result = rollstat.rolling_median(values.filled(np.nan), (start, end), out=out, threads=2)
+    assert result is out
+    np.testing.assert_array_equal(out, rollstat.rolling_median(values, (start, end)).filled(np.nan))
+
+
+def test_objects_and_matrices_in_any_order(rng):
+    start = rng.integers(0, 30, 20)
+    end = start + rng.integers(0, 5, 20)
+    words = [chr(97 + i % 26) for i in range(34)]
+
+    class Join:
+        def combine(self, older, newer):
+            return older + newer
+
+    joined = rollstat.rolling_aggregate(words, Join(), (start, end))
+    assert joined.tolist() == ["".join(words[a:b]) or None for a, b in zip(start, end)]
+    matrices = rng.integers(0, 3, (34, 2, 2))
+    found = rollstat.rolling_aggregate(matrices, rollstat.operators.MatrixProduct(), (start, end))
+    for result, a, b in zip(found, start, end):
+        wanted = (
+            np.linalg.multi_dot([np.eye(2), np.eye(2), *matrices[a:b]]) if b > a else np.full((2, 2), np.nan)
+        )
+        np.testing.assert_array_equal(result, wanted)
+
+
+def test_as_few_chains_as_possible(rng):
+    for _ in range(50):
+        start = rng.integers(0, 12, 15)
+        end = start + rng.integers(0, 9, 15)
+        windows = ExplicitWindows(start, end, 30).in_chains()
+        falls = [tuple(pair) for pair in zip(*windows.bounds(0, 15))]
+        chains = 1 + sum(a > c or b > d for (a, b), (c, d) in itertools.pairwise(falls))
+        # As many as there are windows of which each holds the next, by Dilworth's theorem.
+        nested = sorted(zip(start.tolist(), (-end).tolist()))
+        deepest = [1] * 15
+        for i, j in itertools.combinations(range(15), 2):
+            if nested[i][0] < nested[j][0] and nested[i][1] < nested[j][1]:
+                deepest[j] = max(deepest[j], deepest[i] + 1)
+        assert chains <= max(deepest)
+        assert sorted(windows.order if windows.order is not None else range(15)) == list(range(15))

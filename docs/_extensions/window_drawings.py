@@ -36,7 +36,8 @@ def _arguments(window: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
     return window, options
 
 
-_NAMES = {"arguments": _arguments, "Forward": rollstat.Forward, "Expanding": rollstat.Expanding, "np": np}
+_NAMES = {name: getattr(rollstat, name) for name in ("Around", "Expanding", "Forward")}
+_NAMES |= {"arguments": _arguments, "np": np}
 
 
 def svg(call: str, times: list[float] | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Bounds of windows of rows, cut at the ends of segments, and searches and shifts of any bounds.
+"""Bounds of windows of rows, cut at the ends of segments, and searches, shifts and chains of any bounds.
 
 ::
 
@@ -7,9 +7,13 @@
 
     start   0 0 1 1 2 5 7 7      first_from(start, 1, 5) = 5, the first row after 1 whose window starts at 5
 
-State: the segment of the row. Invariant: no segment before it holds a later row. Cost: `row_bounds` takes one
-step for each row and each segment; `first_from` O(log d) for a result d rows away, since starts never
-decrease and steps double before they are halved; `subtract_row` O(n).
+    end     3 5 4 6 4 5      chain  0 0 1 0 1 1, sorted by start: in each chain ends never decrease
+
+State: the segment of the row; for chains, the last end of each, which descend. Invariant: no segment before
+that of the row holds a later row. Cost: `row_bounds` takes one step for each row and each segment;
+`first_from` O(log d) for a result d rows away, since starts never decrease and steps double before they are
+halved; `subtract_row` and `breaks_of` O(n); `chains_of` O(log c) for each window and c chains, which are the
+fewest possible: Fredman (1975), doi:10.1016/0012-365X(75)90103-X.
 """
 
 from rollstat.compile.jit import kernel
@@ -58,3 +62,41 @@ def subtract_row(start, end, row):
         start[i] -= row
         end[i] -= row
     return longest
+
+
+@kernel
+def chains_of(end, last, chain):
+    """Write the chain of each window to `chain`; return their number. Windows come sorted by start.
+
+    A window joins the chain that ends latest, but not after the end of the window. `last` is scratch memory
+    for the end of each chain.
+    """
+    count = 0
+    for i in range(len(end)):
+        low, high = 0, count
+        while low < high:
+            middle = (low + high) // 2
+            if last[middle] > end[i]:
+                low = middle + 1
+            else:
+                high = middle
+        last[low] = end[i]
+        chain[i] = low
+        count = max(count, low + 1)
+    return count
+
+
+@kernel
+def breaks_of(start, end, gap, breaks):
+    """Write the windows with a bound below that of the one before, or more than `gap` rows after its end.
+
+    Return their number, and how many of them have such a bound.
+    """
+    count = falls = 0
+    for i in range(1, len(start)):
+        lower = (start[i] < start[i - 1]) | (end[i] < end[i - 1])
+        falls += lower
+        if lower | (start[i] - end[i - 1] > gap):
+            breaks[count] = i
+            count += 1
+    return count, falls

@@ -14,9 +14,12 @@ irregular times no processor can predict one. Four parts of the rows are merged 
 for the one before. Float times, whose edges must not be rounded, and rows that are not successive are merged
 row by row, each compared with the next four times.
 
+Windows at times of their own, in any order, search from the bound before: steps double, then are halved.
+
 State: a bound for each part. Invariant: every row before the bound lies outside the window. Cost: one step
 for a row, and one for four moves of the bound; for eight rows one step, and two instructions for each time
-that they are compared with. The first row of a part finds its bound by bisection, O(log n).
+that they are compared with. The first row of a part finds its bound by bisection, O(log n). A search takes
+O(log d) for a bound d rows away.
 `lags_agree` reads the times once, and stops where they are irregular; `regular_gap` also reads their order.
 """
 
@@ -236,6 +239,43 @@ def time_bounds(times, distance, passes, offsets, position, origin, stride, out)
             last = min(first + (high - here + step - 1) // step, len(out))
         _merge(times, distance, passes, here - first * step, step, low, high, first, last, out)
         first = last
+
+
+@kernel
+def _search(times, edge, bound, low, high):
+    """Return the first of the rows ``low, ..., high`` that does not lie before an edge, from `bound` on."""
+    step = 1
+    if bound > low and not lies_before(edge, times[bound - 1]):
+        bound -= 1
+        while bound - step >= low and not lies_before(edge, times[bound - step]):
+            bound -= step
+            step *= 2
+        return _bisect(times, edge, max(bound - step, low), bound)
+    if bound <= high - 4:
+        near = np.int64(0)
+        for i in range(4):
+            near += np.int64(lies_before(edge, times[(bound + i) & INDEX]))
+        if near < 4:
+            return bound + near
+        bound += 4
+    while bound + step <= high and lies_before(edge, times[bound + step - 1]):
+        bound += step
+        step *= 2
+    return _bisect(times, edge, bound, min(bound + step, high))
+
+
+@kernel
+def edge_bounds(times, offsets, own, own_offsets, distance, passes, out):
+    """Write to `out` how many rows lie before the edge at a distance from each of the times `own`.
+
+    These have any order. The segment of rows from `offsets` on is searched for those from `own_offsets` on.
+    """
+    for segment in range(len(offsets) - 1):
+        low, high = offsets[segment], offsets[segment + 1]
+        bound = low
+        for i in range(own_offsets[segment], own_offsets[segment + 1]):
+            bound = _search(times, edge_of(own[i], distance, passes), bound, low, high)
+            out[i] = bound
 
 
 @kernel

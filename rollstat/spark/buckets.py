@@ -114,10 +114,13 @@ def _reach_of(window: CallWindow, order: Kind) -> Reach:
     if isinstance(windows, FixedWindows):
         return Reach(max(windows.left, 0), max(windows.right - 1, 0))
     assert isinstance(windows, TimeWindows)
-    width = float(windows._width) if order.dtype.kind == "f" else int(windows._width) + 1
+    back, ahead = (
+        0 if width is None else float(width) if order.dtype.kind == "f" else int(width) + 1
+        for width in windows.interval[:2]
+    )
     if order.dtype == np.dtype("M8[D]"):
-        width = math.ceil(width / 86_400_000_000)
-    return Reach(width_back=width, width_ahead=width if window.options.get("center") else 0)
+        back, ahead = (math.ceil(width / 86_400_000_000) for width in (back, ahead))
+    return Reach(width_back=back, width_ahead=ahead)
 
 
 def sorted_cuts(cuts: pa.Array, kind: Kind) -> tuple[pa.Array, list[Any]]:

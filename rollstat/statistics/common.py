@@ -26,13 +26,13 @@ from rollstat.plan import PLAIN_DTYPES, Computation, kept_plans
 from rollstat.registry import REGISTRY, Statistic, check_algorithm
 from rollstat.statistics.aggregate.computation import Combination
 from rollstat.statistics.aggregate.drivers import ALGORITHMS
-from rollstat.windows import Expanding, Forward
+from rollstat.windows import Around, Expanding, Forward
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OWN_KINDS = (np.ndarray, list, tuple, np.ma.MaskedArray)
 # Arguments of these types that are equal mean the same.
-_SIMPLE_TYPES = {int, float, str, bool, type(None), Expanding, Forward}
+_SIMPLE_TYPES = {int, float, str, bool, type(None), Expanding}
 
 _SERIES = """\
 arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
@@ -45,9 +45,9 @@ arr : array_like of float, int or bool, shape (..., n, ...)
 """
 
 _WINDOW = """\
-window : int, str, timedelta, number, (start, end), Expanding, Forward or BaseIndexer
+window : int, str, timedelta, number, (start, end), Expanding, Forward, Around or BaseIndexer
     The window of each row: a number of rows that ends with the row itself; a width in time or on a number
-    line, together with `times`; or explicit bounds ``[start, end)``, two integer arrays that never decrease.
+    line, together with `times`; or explicit bounds ``[start, end)``, two integer arrays.
     See :ref:`windows`.
 """
 
@@ -118,7 +118,8 @@ def _call_key(name: str, arrays: tuple[Any, ...], others: tuple[Any, ...], optio
     simple = *others, *options.values()
     types = tuple(map(type, simple))
     if not _SIMPLE_TYPES.issuperset(types):
-        keys = [key_of(value) for value in simple if type(value) not in _SIMPLE_TYPES]
+        further = (value for value in simple if type(value) not in _SIMPLE_TYPES)
+        keys = [key_of(tuple(vars(v).values()) if isinstance(v, (Forward, Around)) else v) for v in further]
         if None in keys:
             return None
         simple = *keys, *(value for value in simple if type(value) in _SIMPLE_TYPES)

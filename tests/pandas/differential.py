@@ -29,7 +29,7 @@ from rollstat.options import Options
 from rollstat.pandas.calls import ColumnCall
 from rollstat.pandas.groups import GroupRows
 from rollstat.plan import forget_plans
-from rollstat.windows import FixedWindows, TimeWindows
+from rollstat.windows import FixedWindows, Interval, TimeWindows
 
 EXAMPLES = 20  # of each cell
 METHODS = (
@@ -327,7 +327,8 @@ def wider(true: Any, self: Any, m: int, *args: Any, **kwargs: Any) -> None:
 
 def swapped(true: Any, self: Any, *args: Any, **kwargs: Any) -> None:
     true(self, *args, **kwargs)
-    self._left_closed, self._right_closed = self._right_closed, self._left_closed
+    before, after, left_closed, right_closed = self.interval
+    self.interval = Interval(before, after, right_closed, left_closed)
 
 
 def float32(true: Any, self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import Block
 from rollstat.engine import WholeCall
-from rollstat.explanation import Explanation, Step
+from rollstat.explanation import OF_A_WIDTH, Explanation, Step
 from rollstat.operators import as_operator
 from rollstat.operators.interface import arguments_of_lift, is_builtin
 from rollstat.options import CommonOptions, Options, Window
@@ -51,7 +51,7 @@ def _describe(
     windows: Windows, window: Window, min_periods: int, step: Step, dtypes: Any
 ) -> Callable[[str], Explanation]:
     """Return what explains a call that one step computes."""
-    width = window if windows.kind in ("rows", "forward", "time") else None
+    width = window if windows.kind in OF_A_WIDTH else None
     whole = windows.kind, width, min_periods, windows.rows, 1, (step,), 1
     return lambda statistic: Explanation(statistic, *whole, *dtypes)
 
@@ -71,7 +71,7 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
         )
     if checked.axis not in (-1, 0, -array.ndim):
         raise ValueError(f"axis must be 0, along which the rows are; got {checked.axis!r}")
-    windows = checked.windows(window, checked.offsets(len(array)))
+    windows = checked.windows(window, checked.offsets(len(array))).in_chains()
     start, end = windows.bounds(0, windows.rows)
     ready, layout = prepare(operator, [np.dtype((array.dtype, array.shape[1:]))])
     masked = isinstance(values, np.ma.MaskedArray)
@@ -83,10 +83,14 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
 
     def compute() -> Any:
         results = [np.empty((windows.rows, *output.shape), output.base) for output in layout.outputs]
-        block = Block(array, absent if absent.any() else None, start, end)
-        aggregate(block, ready, layout, results, checked.algorithm, min_periods)
+        for first, last in windows.pieces(0, windows.rows):
+            block = Block(array, absent if absent.any() else None, start[first:last], end[first:last])
+            views = [result[first:last] for result in results]
+            aggregate(block, ready, layout, views, checked.algorithm, min_periods)
         before = np.concatenate([[0], np.cumsum(~absent)])
         few = before[end] - before[start] < min_periods
+        for result in (*results, few):
+            windows.put_back(result)
         kept = windows.whole if checked.mode == "valid" else slice(None)
         for k, result in enumerate(results):
             if few.any():
@@ -135,7 +139,7 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise ValueError(f"arr must be 1-d if it holds objects; its shape was {values.shape}")
     elements = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    windows = checked.windows(window, checked.offsets(len(elements)))
+    windows = checked.windows(window, checked.offsets(len(elements))).in_chains()
     start, end = windows.bounds(0, windows.rows)
     min_periods = checked.min_periods_for(windows)
     step = Step("greedy", "all", "the fewest calls of combine in Python", rows=windows.rows)
@@ -143,10 +147,13 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     def compute() -> NDArray[Any]:
         missing = np.array([element is None for element in elements], np.bool_)
         insufficient = missing if missing.any() else None
-        answers = aggregate_objects(elements, start, end, operator, insufficient, min_periods)
-        result = np.empty(len(answers), object)
-        for i, answer in enumerate(answers):
-            result[i] = answer
+        result = np.empty(windows.rows, object)
+        for first, last in windows.pieces(0, windows.rows):
+            bounds = start[first:last], end[first:last]
+            answers = aggregate_objects(elements, *bounds, operator, insufficient, min_periods)
+            for i, answer in enumerate(answers, first):
+                result[i] = answer
+        windows.put_back(result)
         kept: NDArray[Any] = result[windows.whole] if checked.mode == "valid" else result
         return kept
 

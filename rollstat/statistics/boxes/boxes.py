@@ -35,7 +35,17 @@ from rollstat.statistics.boxes.separable import box_extremum, extended_rows
 from rollstat.statistics.extrema.computation import ExtremaOf
 
 _EXTENSIONS = ("reflect", "nearest", "mirror", "wrap", "constant")
-_FOR_ONE_AXIS = ("closed", "step", "times", "segments", "threads", "algorithm")
+_FOR_ONE_AXIS = (
+    "closed",
+    "step",
+    "times",
+    "segments",
+    "at",
+    "at_segments",
+    "equal_times",
+    "threads",
+    "algorithm",
+)
 
 
 def _shortened(
@@ -107,7 +117,7 @@ class Box:
         checked = Options.check(**{**options, "axis": -1, "mode": "same"})
         for name in _FOR_ONE_AXIS:
             value = options.get(name)
-            if not (value is None or (np.ndim(value) == 0 and value in (1, "auto"))):
+            if not (value is None or (np.ndim(value) == 0 and value in (1, "auto", "past"))):
                 raise ValueError(f"{name} does not apply to a box; got {value!r}")
         if not isinstance(window, tuple) or not axis or len(window) != len(axis):
             raise ValueError(f"window must be a tuple with one entry for each axis of {axis}; got {window!r}")

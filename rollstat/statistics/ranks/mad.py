@@ -150,7 +150,6 @@ class Hampel(_Distances):
 
     def __init__(self, dtype: np.dtype[Any], windows: Windows, factor: float, algorithm: str) -> None:
         super().__init__(dtype, windows, algorithm)
-        windows.position(0, 0)
         self.factor = factor
         self.reader = readers.Outlier(float(factor))
 
