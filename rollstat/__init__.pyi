@@ -23,6 +23,7 @@ from .statistics import rolling_argmin as rolling_argmin
 from .statistics import rolling_argminmax as rolling_argminmax
 from .statistics import rolling_autocorr as rolling_autocorr
 from .statistics import rolling_beta as rolling_beta
+from .statistics import rolling_convolve as rolling_convolve
 from .statistics import rolling_corr as rolling_corr
 from .statistics import rolling_count as rolling_count
 from .statistics import rolling_cov as rolling_cov

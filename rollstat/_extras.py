@@ -1,7 +1,9 @@
 """What parts of the library need beyond its own dependencies."""
 
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 
 def require(extra: str, part: str, *modules: str) -> None:
@@ -12,6 +14,11 @@ def require(extra: str, part: str, *modules: str) -> None:
         raise ModuleNotFoundError(
             f"{part} needs {names}; run: python -m pip install 'rollstat[{extra}]'", name=missing[0]
         )
+
+
+def if_installed(module: str) -> Any:
+    """Return a module of SciPy, for instance, which no extra names; None if it is not installed."""
+    return None if find_spec(module.partition(".")[0]) is None else import_module(module)
 
 
 def pyinstaller_hooks() -> list[str]:

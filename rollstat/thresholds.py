@@ -126,3 +126,6 @@ QUICK_SECONDS = 0.2
 
 Within one process compiling pays only after the seconds that it takes. But the code stays on disk, and a
 process that repeats a call most likely has successors that do so too."""
+
+CONVOLVE_DIRECTLY = 320
+"""Weights by position up to which products are summed directly; more take a Fourier transform."""

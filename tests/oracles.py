@@ -495,6 +495,14 @@ def entropy(view: View, base: float = math.e) -> Any:
     return float(stats.entropy(list(counts), base=base)) if counts else None
 
 
+@oracle("convolve")
+def convolve(view: View, weights: Any, result: str = "sum") -> Any:
+    first = view.end - len(weights)
+    pairs = [(weights[row - first], x) for row, x in zip(view.rows, floats(view.values)) if row >= first]
+    total, share = math.fsum(w * x for w, x in pairs), math.fsum(w for w, _ in pairs)
+    return total if result == "sum" else total / share if share else None
+
+
 @oracle("aggregate")
 def aggregate(view: View, op: Any) -> Any:
     if type(op).__name__ == "Maximum":

@@ -61,8 +61,10 @@ def parameters_of(statistic: Statistic) -> list[str]:
     return list(inspect.signature(statistic.function).parameters)
 
 
-def fits(sample: dict[str, Any], window: Any) -> bool:
-    """Return whether a window is wide enough for the k of a sample."""
+def fits(sample: dict[str, Any], window: Any, **options: Any) -> bool:
+    """Return whether a window is wide enough for the k of a sample, and ends with the row that weights do."""
+    if "weights" in sample and (options.get("center") or not isinstance(window, (int, rollstat.Expanding))):
+        return False  # see tests/statistics/weighted
     return not isinstance(window, int) or abs(sample.get("k", 1)) <= window
 
 
@@ -192,7 +194,7 @@ WINDOWS = {
 @pytest.mark.parametrize(("statistic", "sample"), CASES)
 def test_every_kind_of_window_agrees_with_the_oracle(statistic, sample, rng):
     for window, options, bounds, min_periods in WINDOWS.values():
-        if not fits(sample, window):
+        if not fits(sample, window, **options):
             continue
         arrays = arrays_for(statistic, rng, 40, taken(statistic)[0])
         result = call(statistic, arrays, window, sample, **options)

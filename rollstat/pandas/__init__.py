@@ -29,6 +29,7 @@ not have, pass a ``ColumnCall`` themselves. ``_apply`` computes the statistic ov
 
 Private parts of pandas, as in pandas 2.2.3 and 3.1.1:
 
+- what weighted windows call: ``_apply_columnwise``, ``_scipy_weight_generator``
 - what window objects call, and the classes here replace: ``_apply``, ``_create_data``, ``_gotitem``,
   ``_validate``, ``_validate_datetimelike_monotonic``, ``_attributes``
 - further parts of window objects: ``_apply_pairwise``, ``_as_index``, ``_check_window_bounds``, ``_grouper``,

@@ -16,6 +16,7 @@ from pandas.api.extensions import register_dataframe_accessor, register_series_a
 
 import rollstat
 from rollstat.pandas.groups import GroupBy
+from rollstat.pandas.weighted import WeightedWindows
 from rollstat.pandas.windows import (
     OF_PANDAS,
     Expanding,
@@ -49,8 +50,8 @@ def rolling(
     data : Series or DataFrame
         The data.
     window, min_periods, center, win_type, on, closed, step, method
-        As in :meth:`pandas.Series.rolling`. With `win_type` the result is pandas' own. `window` can also
-        be :class:`rollstat.Forward`, a pair of integer arrays ``(start, end)``, or a number with `times`.
+        As in :meth:`pandas.Series.rolling`. `window` can also be :class:`rollstat.Forward`, a pair of
+        integer arrays ``(start, end)``, or a number with `times`.
     **options
         ``keep_dtype=True`` keeps float32, nullable and Arrow-backed columns, datetimes and strings where the
         method of pandas returns float64 or raises an error. ``nan_policy``, ``fill_value``, ``times``,
@@ -79,9 +80,7 @@ def rolling(
     parameters["method"] = method
     if win_type is not None:
         reject_options(win_type, given)
-        hand_back(f"win_type={win_type!r}", OF_PANDAS)
-        weighted: Any = pd.api.typing.Window
-        return weighted(data, window, win_type=win_type, **parameters)
+        return WeightedWindows(data, window, win_type=win_type, **parameters)
     return Rolling(data, pandas_window(window, given), **parameters)._with_options(given)
 
 

@@ -103,10 +103,10 @@ def checked_options(method: str, options: Any) -> dict[str, Any]:
 
 
 def reject_options(win_type: Any, options: Any) -> None:
-    """Raise if options are given that pandas, which computes weighted windows, does not have."""
+    """Raise if options are given that weighted windows, which are those of pandas, do not have."""
     if options:
         raise ValueError(
-            f"{min(options)} does not apply to win_type={win_type!r}, whose windows pandas computes; "
+            f"{min(options)} does not apply to win_type={win_type!r}, whose windows are those of pandas; "
             f"got {options[min(options)]!r}"
         )
 

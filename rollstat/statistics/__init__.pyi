@@ -55,3 +55,4 @@ from .sums.functions import rolling_sum as rolling_sum
 from .sums.functions import rolling_var as rolling_var
 from .sums.functions import rolling_weighted_mean as rolling_weighted_mean
 from .sums.functions import rolling_zscore as rolling_zscore
+from .weighted.functions import rolling_convolve as rolling_convolve

@@ -303,6 +303,7 @@ TABLE: list[StreamRow] = [
 ]
 
 NO_STREAM = {
+    "convolve": "a push would take as long as one product of its rows and the weights with NumPy",
     "aggregate": "SlidingAggregate, FixedAggregate, TimeAggregate and GreedyAggregate take any operator",
     "apply": "a function must read its whole window again for each row; an operator need not",
 }
