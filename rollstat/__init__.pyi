@@ -11,6 +11,13 @@ from .options import set_threads as set_threads
 from .precompile.versions import show_versions as show_versions
 from .precompile.warmup import warmup as warmup
 from .snapshots import SnapshotError as SnapshotError
+from .statistics import check_decay as check_decay
+from .statistics import ewm_corr as ewm_corr
+from .statistics import ewm_cov as ewm_cov
+from .statistics import ewm_mean as ewm_mean
+from .statistics import ewm_std as ewm_std
+from .statistics import ewm_sum as ewm_sum
+from .statistics import ewm_var as ewm_var
 from .statistics import hampel_filter as hampel_filter
 from .statistics import lower_upper_envelope as lower_upper_envelope
 from .statistics import rolling_aggregate as rolling_aggregate

@@ -267,7 +267,7 @@ class Options:
             return self._indexer_windows(window, offsets, length)
         if isinstance(window, tuple):
             return self._explicit_windows(window, offsets, length)
-        times = None if self.times is None else self._own_times(offsets, length)
+        times = None if self.times is None else self.own_times(offsets, length)
         reach = self._reach(window, length, times)
         if (
             isinstance(reach, Rows)
@@ -400,7 +400,7 @@ class Options:
             raise ValueError(f"window as a tuple must be (start, end); it had {len(window)} entries")
         return ExplicitWindows(*_checked_bounds(window[0], window[1], length), length)
 
-    def _own_times(self, offsets: NDArray[np.int64], length: int) -> "Times":
+    def own_times(self, offsets: NDArray[np.int64], length: int) -> "Times":
         """Return the checked times of rows and results."""
         if isinstance(self.times, OrderedTimes):
             _check_length((self.times.rows,), length)
@@ -524,13 +524,13 @@ _PART = re.compile(r"\s*(\d+(?:\.\d*)?)\s*" + _UNIT + r"\s*", re.ASCII)
 _WIDTH = re.compile(rf"\s*{_UNIT}\s*|(?:{_PART.pattern})+", re.ASCII)
 
 
-def parse_width(window: Any) -> Fraction | None:
-    """Return a width of time in nanoseconds, or None if `window` is not a width of time."""
+def parse_width(window: Any, name: str = "window") -> Fraction | None:
+    """Return a width of time in nanoseconds, or None if `window`, the argument `name`, is none."""
     if isinstance(window, str):
         match = _WIDTH.fullmatch(window)
         if match is None:
             raise ValueError(
-                "window must be a width such as '5min', '1.5h' or '1min30s' "
+                f"{name} must be a width such as '5min', '1.5h' or '1min30s' "
                 f"(in {', '.join(_UNITS)}); got {window!r}"
             )
         if match[1]:
@@ -541,7 +541,7 @@ def parse_width(window: Any) -> Fraction | None:
     if isinstance(window, np.timedelta64):
         unit, count = np.datetime_data(window.dtype)
         if np.isnat(window) or unit in ("Y", "M", "generic"):
-            raise ValueError(f"window must be a width of a fixed length; got {window!r}")
+            raise ValueError(f"{name} must be a width of a fixed length; got {window!r}")
         name = {"m": "min"}.get(unit, unit)
         return Fraction(int(window.astype(np.int64))) * count * _UNITS[name]
     if isinstance(window, timedelta):

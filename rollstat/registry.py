@@ -154,7 +154,7 @@ class Registry(MutableMapping[str, Statistic]):
     def _functions(self) -> dict[str, str]:
         """The name of the function of each statistic."""
         functions = import_module("rollstat.statistics").__all__
-        names = (name for name in functions if name.startswith("rolling_") or name.endswith("_filter"))
+        names = (n for n in functions if n.startswith(("rolling_", "ewm_")) or n.endswith("_filter"))
         return {name.removeprefix("rolling_").removesuffix("_filter"): name for name in names}
 
     def __getitem__(self, name: str) -> Statistic:
@@ -176,6 +176,11 @@ class Registry(MutableMapping[str, Statistic]):
 
     def __len__(self) -> int:
         return len(self._functions)
+
+    @property
+    def rolling(self) -> list[str]:
+        """The statistics that are methods of windows; the others are exponentially weighted."""
+        return [name for name in self if not name.startswith("ewm_")]
 
     def of_function(self, function: object) -> Statistic | None:
         """Return the statistic of a public function, whose module is loaded; None for other objects."""

@@ -167,7 +167,7 @@ def pandas():
     from rollstat.pandas.accessors import _WINDOW_OPTIONS, SeriesAccessor
     from rollstat.pandas.windows import Expanding
 
-    names, options = sorted(REGISTRY), {*_WINDOW_OPTIONS, "numeric_only"}
+    names, options = sorted(REGISTRY.rolling), {*_WINDOW_OPTIONS, "numeric_only"}
     windows = [_method(name, getattr(Expanding, name)) for name in names if name not in _ANY]
     shortcuts = [_method(name, getattr(SeriesAccessor, name), options) for name in names]
     text = (PACKAGE / "pandas" / "__init__.pyi").read_text()

@@ -29,6 +29,64 @@ def decayed_sum(column: str, decay: float) -> Feature: ...
 def downside_deviation(column: str, target: float = 0.0) -> Feature: ...
 def drawdown(column: str, relative: bool = True) -> Feature: ...
 def entropy(column: str, base: float = 2.718281828459045) -> Feature: ...
+def ewm_corr(
+    column: str,
+    other: str,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+) -> Feature: ...
+def ewm_cov(
+    column: str,
+    other: str,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    bias: bool = False,
+) -> Feature: ...
+def ewm_mean(
+    column: str,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+) -> Feature: ...
+def ewm_std(
+    column: str,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    bias: bool = False,
+) -> Feature: ...
+def ewm_sum(
+    column: str,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    ignore_na: bool = False,
+) -> Feature: ...
+def ewm_var(
+    column: str,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    bias: bool = False,
+) -> Feature: ...
 def first(column: str) -> Feature: ...
 def gini(column: str) -> Feature: ...
 def hampel(column: str, threshold: float = 3.0, scale: float = 1.482602218505602) -> Feature: ...

@@ -326,7 +326,7 @@ _Accessor.ewm.__signature__ = _EWM_OF_PANDAS.replace(  # type: ignore[attr-defin
     parameters=[parameter for name, parameter in _EWM_OF_PANDAS.parameters.items() if name != "axis"]
 )
 _Accessor.groupby.__qualname__ = "groupby"  # errors of arguments name the method alone
-for _name in REGISTRY:
+for _name in REGISTRY.rolling:
     setattr(_Accessor, _name, _LazyMethod(_Accessor, _name, _shortcut))
     if _name in vars(Windows):
         for _cls in (Rolling, Expanding):

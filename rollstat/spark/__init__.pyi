@@ -33,6 +33,64 @@ def decayed_sum(column: ColumnLike, decay: float) -> Aggregate: ...
 def downside_deviation(column: ColumnLike, target: float = 0.0) -> Aggregate: ...
 def drawdown(column: ColumnLike, relative: bool = True) -> Aggregate: ...
 def entropy(column: ColumnLike, base: float = 2.718281828459045) -> Aggregate: ...
+def ewm_corr(
+    column: ColumnLike,
+    other: ColumnLike,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+) -> Aggregate: ...
+def ewm_cov(
+    column: ColumnLike,
+    other: ColumnLike,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    bias: bool = False,
+) -> Aggregate: ...
+def ewm_mean(
+    column: ColumnLike,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+) -> Aggregate: ...
+def ewm_std(
+    column: ColumnLike,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    bias: bool = False,
+) -> Aggregate: ...
+def ewm_sum(
+    column: ColumnLike,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    ignore_na: bool = False,
+) -> Aggregate: ...
+def ewm_var(
+    column: ColumnLike,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    bias: bool = False,
+) -> Aggregate: ...
 def first(column: ColumnLike) -> Aggregate: ...
 def gini(column: ColumnLike) -> Aggregate: ...
 def hampel(column: ColumnLike, threshold: float = 3.0, scale: float = 1.482602218505602) -> Aggregate: ...

@@ -5,6 +5,13 @@ Written by tests/surface.py.
 
 from .aggregate.functions import rolling_aggregate as rolling_aggregate
 from .aggregate.functions import rolling_apply as rolling_apply
+from .exponential.functions import check_decay as check_decay
+from .exponential.functions import ewm_corr as ewm_corr
+from .exponential.functions import ewm_cov as ewm_cov
+from .exponential.functions import ewm_mean as ewm_mean
+from .exponential.functions import ewm_std as ewm_std
+from .exponential.functions import ewm_sum as ewm_sum
+from .exponential.functions import ewm_var as ewm_var
 from .extrema.functions import lower_upper_envelope as lower_upper_envelope
 from .extrema.functions import rolling_argmax as rolling_argmax
 from .extrema.functions import rolling_argmin as rolling_argmin

@@ -56,6 +56,27 @@ ddof : int, default 1
     Delta degrees of freedom: the divisor is the number of observations minus `ddof`.
 """
 
+_EWM = """\
+window : window, default Expanding()
+    All rows up to each one, or any window that :func:`rolling_mean` takes: observations beyond have no
+    weight.
+alpha : float, optional
+    The share of the newest row: weights fall by the factor ``1 - alpha`` from each row to the one before.
+    Exactly one of `alpha`, `com`, `span` and `halflife` must be given.
+com : float, optional
+    The centre of mass in rows, ``1 / alpha - 1``.
+span : float, optional
+    The number of rows of a moving average of the same mean age, ``2 / alpha - 1``.
+halflife : float, str or timedelta, optional
+    The number of rows in which weights halve; together with `times` the time, such as ``"5D"``, or a number
+    for times that are numbers.
+adjust : bool, default True
+    Whether to divide by the sum of the weights. Otherwise each observation has the share `alpha`, and the
+    first one of the window has what is left.
+ignore_na : bool, default False
+    Whether a missing value does not age earlier ones.
+"""
+
 _RAISES = """\
 ValueError, TypeError
     If an array, the window or an option is invalid. Raised before anything is computed.
@@ -79,6 +100,7 @@ _SHARED = {
     "window": _WINDOW,
     "m": _WINDOW.replace("window", "m", 1),
     "ddof": _DDOF,
+    "ewm": _EWM,
     "options": inspect.cleandoc(CommonOptions.__doc__ or "").partition("----------\n")[2] + "\n",
     "raises": _RAISES,
     "in dtype": _IN_DTYPE,

@@ -306,5 +306,8 @@ NO_STREAM = {
     "convolve": "a push would take as long as one product of its rows and the weights with NumPy",
     "aggregate": "SlidingAggregate, FixedAggregate, TimeAggregate and GreedyAggregate take any operator",
     "apply": "a function must read its whole window again for each row; an operator need not",
+    **dict.fromkeys(
+        ("ewm_mean", "ewm_sum", "ewm_var", "ewm_std", "ewm_cov", "ewm_corr"), "they are not written yet"
+    ),
 }
 """Statistics without a class of their own, and why."""

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import accumulate
+from functools import partial
+from itertools import accumulate, pairwise
 from typing import Any
 
 from rollstat.registry import REGISTRY
@@ -135,6 +136,58 @@ def decayed(x: Numbers, decay: float, averaged: bool = False) -> list[Answer]:
     return [sum((a * w for a, w in zip(x, weights)), Fraction(0)) / whole]
 
 
+def ewm_weights(
+    rows: list[int],
+    end: int,
+    of: Any = Fraction,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    **speed: float,
+) -> list[Any]:
+    """Return the weights of the observations in these rows of a window that ends before row `end`.
+
+    With `adjust` row ``end - 1`` has weight 1; otherwise weights add up to 1. Numbers are of the type `of`.
+    """
+    ((name, value),) = speed.items()
+    share = of(str(value)) if name == "alpha" else 2 / (of(value) + 1)
+    n = len(rows)
+    ages = [n - 1 - i if ignore_na else end - 1 - row for i, row in enumerate(rows)]
+    if adjust:
+        return [(1 - share) ** age for age in ages]
+    weights = [of(1)]
+    for before, age in pairwise(ages):
+        kept = (1 - share) ** (before - age)
+        weights = [weight * kept / (kept + share) for weight in weights] + [share / (kept + share)]
+    return weights
+
+
+def ewm(
+    kind: str, *series: list[Any], rows: Any = None, end: int = 0, of: Any = Fraction, **sample: Any
+) -> list[Any]:
+    """Return an exponentially weighted statistic of observations in these rows, by default in all."""
+    n = len(series[0])
+    weights = ewm_weights(*((rows, end) if rows else ([*range(n)], n)), of, **sample)
+    if kind in ("sum", "mean"):
+        return [sum(w * a for w, a in zip(weights, series[0])) / (sum(weights) if kind == "mean" else 1)]
+    x, y = series[0], series[-1]
+    co, squared = weighted_products(x, y, weights), root if of is Fraction else math.sqrt
+    if kind == "corr":
+        squares = weighted_products(x, x, weights) * weighted_products(y, y, weights)
+        return [co / squared(squares) if squares else None]
+    if n < 2:
+        return [None]
+    pairs = 1 - sum(w * w for w in weights) / sum(weights) ** 2
+    return [squared(co / pairs) if kind == "std" else co / pairs]
+
+
+def weighted_products(x: list[Any], y: list[Any], weights: list[Any]) -> Any:
+    """Return the weighted mean of products of deviations; 0 for equal numbers, of any type."""
+    whole = sum(weights)
+    x, y = ([a - z[0] for a in z] for z in (x, y))
+    mean_x, mean_y = (sum(w * a for w, a in zip(weights, z)) / whole for z in (x, y))
+    return sum(w * (a - mean_x) * (b - mean_y) for w, a, b in zip(weights, x, y)) / whole
+
+
 def weighted_mean(x: Numbers, weights: Numbers) -> list[Answer]:
     whole = sum(weights, Fraction(0))
     return [sum((a * w for a, w in zip(x, weights)), Fraction(0)) / whole if whole else None]
@@ -209,6 +262,7 @@ RESULTS: dict[str, tuple[str, Callable[..., list[Answer]]]] = {
     "decayed_sum": ("other", decayed),
     "decayed_mean": ("other", _with(decayed, averaged=True)),
     "weighted_mean": ("other", weighted_mean),
+    **{f"ewm_{k}": ("other", partial(ewm, k)) for k in ("mean", "sum", "var", "std", "cov", "corr")},
     "gini": ("other", mean_difference),
     "trimmed_mean": ("other", kept_mean),
     "winsorized_mean": ("other", _with(kept_mean, winsorize=True)),
@@ -236,11 +290,22 @@ class Values(list[Fraction]):
 
 
 def error_bounds(
-    name: str, series: list[Numbers], sample: dict[str, Any], answers: list[Answer]
+    name: str,
+    series: list[Numbers],
+    sample: dict[str, Any],
+    answers: list[Answer],
+    places: dict[str, Any],
 ) -> list[Fraction | None]:
-    """Return the bound of the error of each output, or None if the result is undefined or has no bound."""
+    """Return the bound of the error of each output, or None if the result is undefined or has no bound.
+
+    `places` are `rows` and `end` of :func:`ewm`, and empty for other statistics.
+    """
     m, ddof = len(series[0]), sample.get("ddof", 1)
     share = sample.get("proportion", 0.1)
+    if places:
+        weights = ewm_weights(**places, **sample)
+    else:
+        weights = weights_of(m, sample["decay"]) if "decay" in sample else []
     names = {
         "u": Fraction(1, 1 << 53),
         "inf": math.inf,
@@ -248,7 +313,8 @@ def error_bounds(
         "arr": Values(series[0]),
         "other": Values(series[-1]),
         "x": Values(series[-1]),
-        "w": Values(weights_of(m, sample["decay"])) if "decay" in sample else None,
+        "w": Values(weights),
+        "s": lambda x: root(weighted_products(x, x, weights)),
         "kept": Values(kept_of(series[0], share, name == "winsorized_mean")),
         "slope": answers[0],
         "mean": mean_of,

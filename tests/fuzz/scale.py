@@ -169,8 +169,9 @@ def check(
     exact = [[Fraction(value) for value in column] for column in series]
     if statistic.name == "linear_fit":
         exact.append([Fraction(i - bounds[0]) for i in seen])
-    answers = results_of(*exact, **sample)
-    limits = error_bounds(statistic.name, exact, sample, answers)
+    places = {"rows": seen, "end": bounds[1]} if statistic.family == "exponential" else {}
+    answers = results_of(*exact, **sample, **places)
+    limits = error_bounds(statistic.name, exact, sample, answers, places)
     for result, answer, limit in zip(results, answers, limits, strict=True):
         if answer is None:
             assert np.isnan(float(result[row])), (row, result[row], "NaN")

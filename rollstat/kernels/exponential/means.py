@@ -1,0 +1,147 @@
+"""Exponentially weighted means and sums from the first row of each segment on.
+
+::
+
+    values   x0  x1  x2 | x3  NaN  x5          offsets 0, 3, 6: two segments
+    factors   .   d   d |  .    d   d          weight of all earlier rows from one row to the next
+    weight    1  1+d ...                       W <- W d + 1
+    total    x0  x1 + x0 d ...                 S <- S d + x                    mean = S / W
+
+    eight rows at once:   v <- v + d**1 shift(v, 1),  v + d**2 shift(v, 2),  v + d**4 shift(v, 4)
+                          S = v + (d, d**2, ..., d**8) * S of the row before
+
+Values are taken less the first observation of their segment, so the mean of equal values is exactly their
+value. A missing value adds nothing; with `ignore_na` it does not age the others either. Without `adjust` the
+first observation has the weight of all rows before it: W is 1 / alpha in every row, and again after a gap.
+With `factors`, one a row, every row is computed by itself.
+
+State: S, W and the number of observations. Invariant: W and S belong to the row before i. Sums that leave the
+range of float64 never come back, so the last one tells; then, and with factors, `means_by_row` takes means
+instead of sums. W and S are scaled before gaps make them too small. Cost: eight rows take about 20
+instructions, a row by itself 5.
+Source: the scan of Hillis and Steele (1986), doi:10.1145/7902.7903, for a recurrence of the first order.
+"""
+
+import math
+
+import numpy as np
+
+from rollstat.compile.jit import kernel
+from rollstat.compile.simd.vectors import (
+    broadcast,
+    broadcast_lane,
+    contains_nan,
+    first_lane,
+    load,
+    replace_nan,
+    shift_in_previous,
+    store,
+    zeros_like,
+)
+
+LEAST_DECAY = 2.0**-40
+_SMALL, _LARGE = 2.0**-100, 2.0**100
+_MOST = 1e300  # of an anchor
+
+
+@kernel(forceinline=True)
+def shares(weight, age, alpha, adjust, timed):
+    """Return the weight with one more observation, and the shares of all earlier ones and of the new one.
+
+    `weight` is that of the earlier observations before they have aged by `age`; 0 if there are none.
+    """
+    old = weight * age
+    if old == 0.0:
+        return 1.0, 0.0, 1.0
+    if adjust:
+        new = 1.0 / (old + 1.0)
+        return old + 1.0, old * new, new
+    new = 1.0 - old if timed else alpha / (old + alpha)
+    return 1.0, old if timed else old / (old + alpha), new
+
+
+@kernel
+def means_by_row(values, factors, offsets, decay, adjust, ignore_na, summed, least, out):
+    """Write the mean of each row, or the sum if `summed`; NaN below `least` observations.
+
+    Without `factors`, each row ages the earlier ones by `decay`.
+    """
+    alpha, timed = 1.0 - decay, len(factors) > 0
+    for segment in range(len(offsets) - 1):
+        mean, weight, age, count = 0.0, 0.0, 1.0, 0
+        for i in range(offsets[segment], offsets[segment + 1]):
+            x = values[i]
+            if x == x or not ignore_na:
+                age *= factors[i] if timed else decay
+            if x == x:
+                weight, kept, new = shares(weight, age, alpha, adjust, timed)
+                mean = x if kept == 0.0 or mean == x else kept * mean + new * x
+                count, age = count + 1, 1.0
+            out[i] = np.nan if count < least else mean * (weight * age) if summed else mean
+
+
+@kernel(forceinline=True)
+def scanned(v, lanes):
+    """Return the decayed sums of the lanes up to each one."""
+    v = v + broadcast(lanes[0]) * shift_in_previous(zeros_like(v), v, 1)
+    v = v + broadcast(lanes[1]) * shift_in_previous(zeros_like(v), v, 2)
+    return v + broadcast(lanes[3]) * shift_in_previous(zeros_like(v), v, 4)
+
+
+@kernel
+def means_by_vector(values, offsets, lanes, alpha, adjust, ignore_na, summed, least, out):
+    """As :func:`means_by_row` without factors; return whether all sums are within the range of float64.
+
+    `lanes` holds ``decay**1, ..., decay**8`` and then the weights of eight rows without earlier ones. The
+    decay is at least `LEAST_DECAY`.
+    """
+    decay, powers, ramp, one = lanes[0], load(lanes, 0), load(lanes, 8), broadcast(1.0)
+    finite = True
+    for segment in range(len(offsets) - 1):
+        i, end = offsets[segment], offsets[segment + 1]
+        while i < end and values[i] != values[i]:
+            out[i] = np.nan
+            i += 1
+        if i == end:
+            continue
+        anchor = 0.0 if summed or not abs(values[i]) < _MOST else values[i]
+        total, weight, count, gap = 0.0, 0.0, 0, False
+        shift, scale, inverse, scaled = broadcast(anchor), one, one, -1.0
+        while i < end:
+            if count >= least and i + 8 <= end and not gap:
+                v = load(values, i) - shift
+                clean = not contains_nan(v)
+                if clean or (adjust and not ignore_na):
+                    if not clean:
+                        seen = replace_nan(v * zeros_like(v) + one, zeros_like(v))
+                        v = replace_nan(v, zeros_like(v))
+                        scale, scaled = scanned(seen, lanes) + powers * broadcast(weight), -1.0
+                        inverse = one / scale
+                    elif scaled != weight:
+                        scale, scaled = ramp + powers * broadcast(weight), weight
+                        inverse = one / scale
+                    v = scanned(v, lanes) + powers * broadcast(total)
+                    store(v if summed else shift + v * inverse, out, i)
+                    total = first_lane(broadcast_lane(v, -1))
+                    weight = first_lane(broadcast_lane(scale, -1))
+                    if weight < _SMALL and not summed:
+                        total, weight = total * _LARGE, weight * _LARGE
+                    i += 8
+                    continue
+            x = values[i]
+            if x != x:
+                if not ignore_na:
+                    total, weight, gap = total * decay, weight * decay, not adjust
+            elif count == 0:
+                weight, count = 1.0 if adjust else 1.0 / alpha, 1
+                total = (x - anchor) * weight
+            else:
+                total, weight, count = total * decay + (x - anchor), weight * decay + 1.0, count + 1
+                if gap:
+                    total, weight, gap = total / weight / alpha, 1.0 / alpha, False
+            if weight < _SMALL and not summed:
+                total, weight = total * _LARGE, weight * _LARGE
+            out[i] = np.nan if count < least else total if summed else anchor + total / weight
+            i += 1
+        finite = finite and math.isfinite(total)
+    return finite

@@ -1,0 +1,176 @@
+"""Exponentially weighted variances, covariances and correlations from the first row of each segment on.
+
+::
+
+    a row by itself      x, weight `new`, meets earlier rows of weight `kept` = 1 - new, mean m and moment C:
+
+        m <- m + new (x - m)          C <- kept (C + new (x - m)**2)          P <- kept (kept P + 2 new)
+
+    eight rows at once   rows about the first of them, a:   sums of decayed (x - a), (x - a)**2
+                         --> mean g and moment of the eight rows alone up to each lane
+                         --> with those of all earlier rows, by the pairwise formula: + K (m - g)**2
+
+P is the sum of the products of the weights of every two rows, so C / P is the unbiased variance without a
+difference of sums of weights; equal values have a variance of exactly 0. Missing values, `adjust`,
+`ignore_na` and factors are those of :mod:`rollstat.kernels.exponential.means`. A row counts if no series is
+NaN in it.
+
+State: weight, means, moments xx, yy and xy, and P, for weights that add up to 1. Invariant: it belongs to the
+observations before row i. Cost: eight rows take about 50 instructions for a variance, 110 for two series.
+Source: Chan, Golub and LeVeque (1983), doi:10.1080/00031305.1983.10483115, with weights.
+"""
+
+import math
+
+import numpy as np
+
+from rollstat.compile.jit import kernel
+from rollstat.compile.simd.float64x8_math import negative_to_zero, square_root
+from rollstat.compile.simd.vectors import (
+    broadcast,
+    broadcast_lane,
+    contains_nan,
+    first_lane,
+    load,
+    store,
+)
+from rollstat.kernels.exponential.means import scanned, shares
+
+LEAST_DECAY = 0.5
+VARIANCE, DEVIATION, COVARIANCE, CORRELATION, MEAN, SUM = range(6)
+
+
+def vector_constants(decay):
+    """Return what eight rows need, in one array.
+
+    Of each lane: the weight of all earlier rows; that of the eight rows up to the lane; the square of the
+    first, the inverse of the second, and the sum of the products of every two of the eight.
+    """
+    powers = decay ** np.arange(1.0, 9.0)
+    weight, pairs = np.ones(8), np.zeros(8)
+    for lane in range(1, 8):
+        pairs[lane] = decay * (decay * pairs[lane - 1] + 2.0 * weight[lane - 1])
+        weight[lane] = decay * weight[lane - 1] + 1.0
+    return np.concatenate([powers, weight, powers * powers, 1.0 / weight, pairs])
+
+
+@kernel(forceinline=True)
+def _with_row(state, kept, new, x, y):
+    """Return means, moments and pairs with one more row, of which the others keep the share `kept`."""
+    mean_x, mean_y, xx, yy, xy, pairs = state
+    if kept == 0.0:
+        return x, y, x - x, y - y, (x - x) + (y - y), 0.0
+    dx, dy = x - mean_x, y - mean_y
+    return (
+        mean_x + new * dx,
+        mean_y + new * dy,
+        kept * (xx + new * (dx * dx)),
+        kept * (yy + new * (dy * dy)),
+        kept * (xy + new * (dx * dy)),
+        kept * (kept * pairs + 2.0 * new),
+    )
+
+
+@kernel(forceinline=True)
+def result_of(moments, kind, bias):
+    """Return the statistic `kind` of means, moments and pairs."""
+    _, _, xx, yy, xy, pairs = moments
+    if kind == CORRELATION:
+        return xy / math.sqrt(xx * yy) if xx * yy > 0.0 else np.nan
+    if not bias and not pairs > 0.0:
+        return np.nan
+    result = (xy if kind == COVARIANCE else xx) / (1.0 if bias else pairs)
+    return math.sqrt(result) if kind == DEVIATION else result
+
+
+@kernel(forceinline=True)
+def _last(lanes):
+    return first_lane(broadcast_lane(lanes, -1))
+
+
+@kernel(forceinline=True)
+def _scale(lanes, before, pairs, bias):
+    """Return what joins the means, and what moments are multiplied by; weight and pairs after the last lane.
+
+    `before` is the weight of all earlier rows, and `pairs` the share of their pairs.
+    """
+    ramp, old = load(lanes, 8), load(lanes, 0) * broadcast(before)
+    whole = ramp + old
+    inverse, joint = broadcast(1.0) / whole, old * ramp
+    every = load(lanes, 16) * broadcast(pairs * before * before) + load(lanes, 32) + joint + joint
+    share = _last(inverse)
+    scale = inverse if bias else whole / every
+    return joint * inverse, scale, _last(whole), _last(every) * share * share
+
+
+@kernel(forceinline=True)
+def _moment(own, moment, powers, joint, gap_x, gap_y):
+    """Return the moment up to each lane, times the weight: that of the lanes, of earlier rows, of both."""
+    return own + powers * broadcast(moment) + joint * (gap_x * gap_y)
+
+
+@kernel
+def moments(xs, ys, factors, offsets, lanes, decay, adjust, ignore_na, bias, kind, least, out):
+    """Write the statistic `kind` of each row; NaN below `least` observations.
+
+    `ys` is None for one series. `lanes` is what :func:`vector_constants` returns, or empty for rows by
+    themselves; it must be empty with `factors`, and for decays below `LEAST_DECAY`.
+    """
+    alpha, timed = 1.0 - decay, len(factors) > 0
+    powers = inverse_ramp = joint = scale = broadcast(1.0)
+    next_weight = next_pairs = 1.0
+    if len(lanes):
+        powers, inverse_ramp = load(lanes, 0), load(lanes, 24)
+    for segment in range(len(offsets) - 1):
+        state, weight, age, count = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 0.0, 1.0, 0
+        scaled_for = -1.0, -1.0
+        i, end = offsets[segment], offsets[segment + 1]
+        while i < end:
+            if len(lanes) and count >= max(least, 1) and i + 8 <= end and age == 1.0:
+                x = load(xs, i)
+                y = x if ys is None else load(ys, i)
+                if not contains_nan(x) and (ys is None or not contains_nan(y)):
+                    mean_x, mean_y, xx, yy, xy, pairs = state
+                    before = weight if adjust else 1.0 / alpha
+                    if scaled_for != (before, pairs):
+                        scaled_for = before, pairs
+                        joint, scale, next_weight, next_pairs = _scale(lanes, before, pairs, bias)
+                    earlier, share = before * lanes[7], 1.0 / next_weight
+                    x, first = x - broadcast(xs[i]), xs[i]
+                    sums = scanned(x, lanes)
+                    gap_x = broadcast(mean_x - first) - sums * inverse_ramp
+                    own = scanned(x * x, lanes) - sums * (sums * inverse_ramp)
+                    xx_lanes = _moment(own, xx * before, powers, joint, gap_x, gap_x)
+                    mean_x = first + (_last(sums) + earlier * (mean_x - first)) * share
+                    if ys is None:
+                        result = negative_to_zero(xx_lanes * scale)
+                    else:
+                        y, first = y - broadcast(ys[i]), ys[i]
+                        sums_y = scanned(y, lanes)
+                        gap_y = broadcast(mean_y - first) - sums_y * inverse_ramp
+                        own = scanned(x * y, lanes) - sums * (sums_y * inverse_ramp)
+                        xy_lanes = _moment(own, xy * before, powers, joint, gap_x, gap_y)
+                        own = scanned(y * y, lanes) - sums_y * (sums_y * inverse_ramp)
+                        yy_lanes = _moment(own, yy * before, powers, joint, gap_y, gap_y)
+                        mean_y = first + (_last(sums_y) + earlier * (mean_y - first)) * share
+                        yy, xy = _last(yy_lanes) * share, _last(xy_lanes) * share
+                        result = xy_lanes * scale
+                        if kind == CORRELATION:
+                            result = xy_lanes / square_root(xx_lanes * yy_lanes)
+                    if kind == DEVIATION:
+                        result = square_root(result)
+                    store(result, out, i)
+                    xx = _last(xx_lanes) * share
+                    weight = next_weight if adjust else 1.0
+                    state, count, i = (mean_x, mean_y, xx, yy, xy, next_pairs), count + 8, i + 8
+                    continue
+            x = xs[i]
+            y = x if ys is None else ys[i]
+            seen = x == x and y == y
+            if seen or not ignore_na:
+                age *= factors[i] if timed else decay
+            if seen:
+                weight, kept, new = shares(weight, age, alpha, adjust, timed)
+                state, count, age = _with_row(state, kept, new, x, y), count + 1, 1.0
+            out[i] = np.nan if count < least else result_of(state, kind, bias)
+            i += 1

@@ -1,0 +1,436 @@
+"""Exponentially weighted means, sums, variances, covariances and correlations."""
+
+import numbers as abstract_numbers
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rollstat.kernels.exponential import moments
+from rollstat.operators.exponential import EwmOne, EwmOneInTime, EwmTwo, EwmTwoInTime
+from rollstat.options import CommonOptions, Options, Window, check_flag, parse_width
+from rollstat.statistics.common import call, numbers, plain_dtype, statistic
+from rollstat.statistics.exponential.computation import exponential
+from rollstat.windows import Around, Expanding, Forward
+
+_EWM: dict[str, Any] = {
+    "family": "exponential",
+    "kinds": "fiub",
+    "exact": False,
+    "ordered": True,
+    "samples": ({"alpha": 0.5}, {"alpha": 0.2, "ignore_na": True}, {"span": 4.0, "adjust": False}),
+    "cost": "O(1) from the first row on; O(1) combinations amortised in other windows",
+    "source": (
+        "Hillis and Steele (1986), Data Parallel Algorithms; West (1979), Updating Mean and Variance "
+        "Estimates"
+    ),
+}
+_VAR_BOUND = (
+    "64 * m * u * (abs(result) + max(abs(arr)) * sqrt(abs(result)) + m * u * max(abs(arr)) ** 2) + m * u**20 "
+    "if max(abs(arr)) < 2**500 else inf"
+)
+_STD_BOUND = "64 * m * u * (result + max(abs(arr))) + m * u**9 if max(abs(arr)) < 2**500 else inf"
+_COV_BOUND = (
+    "64 * m * u * max(abs(arr)) * max(abs(other)) + m * u**20 "
+    "if max(abs(arr)) < 2**500 and max(abs(other)) < 2**500 else inf"
+)
+_CORR_BOUND = (
+    "64 * m * u * (1 + max(abs(arr)) / s(arr)) * (1 + max(abs(other)) / s(other)) "
+    "if m * u * max(abs(arr)) < s(arr) < 2**200 and m * u * max(abs(other)) < s(other) < 2**200 "
+    "and 2**-200 < min(s(arr), s(other)) else inf"
+)
+_DECAYS = {
+    "alpha": ("above 0 and at most 1", lambda x: 0 < x <= 1, lambda x: 1 - x),
+    "com": ("at least 0", lambda x: x >= 0, lambda x: 1 - 1 / (1 + x)),
+    "span": ("at least 1", lambda x: x >= 1, lambda x: 1 - 2 / (x + 1)),
+    "halflife": ("above 0", lambda x: x > 0, lambda x: 0.5 ** (1 / x)),
+}
+
+
+def check_decay(**given: Any) -> float:
+    """Return the factor by which a row ages; raise unless exactly one of the four parameters is given."""
+    named = {name: value for name, value in given.items() if value is not None}
+    if len(named) != 1:
+        raise ValueError(
+            f"exactly one of alpha, com, span and halflife must be given; got {', '.join(named) or 'none'}"
+        )
+    ((name, value),) = named.items()
+    text, fits, decay = _DECAYS[name]
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, abstract_numbers.Real):
+        hint = ", or a width such as '5D' together with times=" if name == "halflife" else ""
+        raise TypeError(f"{name} must be a number {text}{hint}; got {value!r}")
+    if not (fits(value) and value < np.inf):
+        raise ValueError(f"{name} must be a number {text}; got {value!r}")
+    return float(decay(float(value)))
+
+
+def _factors(halflife: Any, shape: tuple[int, ...], options: Options) -> tuple[Any, bool]:
+    """Return the factor by which earlier rows age before each row, and whether times are numbers."""
+    length = shape[options.axis]
+    stamps, unit, *_ = options.own_times(options.offsets(length), length)
+    width = parse_width(halflife, "halflife")
+    if (width is None) != (unit is None):
+        expected = "a number" if unit is None else "a width such as '5D'"
+        raise TypeError(f"halflife must be {expected} for times of this type; got {halflife!r}")
+    if width is None:
+        check_decay(halflife=halflife)
+    number = float(halflife) if width is None else float(width / (unit or 1))
+    if not number > 0:
+        raise ValueError(f"halflife must be a positive width; got {halflife!r}")
+    gaps = np.diff(stamps, prepend=stamps[:1]) / number
+    if not np.isfinite(gaps).all():
+        raise ValueError(f"times must be finite for a decay by halflife, {halflife!r}")
+    # Gaps between segments may be negative; nothing ages there.
+    factors = np.exp2(-np.maximum(gaps, 0.0))
+    along = [1] * len(shape)
+    along[options.axis] = length
+    return np.broadcast_to(factors.reshape(along), shape), unit is None
+
+
+def _of_rows(window: Window, numeric: bool) -> bool:
+    """Return whether a window is no width on the axis of times."""
+    sizes = vars(window).values() if isinstance(window, (Forward, Around)) else (window,)
+    whole = not numeric and all(isinstance(size, abstract_numbers.Integral) for size in sizes)
+    return whole or isinstance(window, (Expanding, tuple)) or hasattr(window, "get_window_bounds")
+
+
+def _ewm(
+    kind: int,
+    arrays: list[ArrayLike],
+    window: Window,
+    decays: dict[str, Any],
+    options: CommonOptions,
+    **flags: Any,
+) -> Any:
+    """Return the call of the statistic `kind`."""
+    checked: list[Any] = [numbers(name, array) for name, array in zip(("arr", "other"), arrays)]
+    names, times, decay = ("arr", "other")[: len(arrays)], options.get("times"), np.nan
+    flags = {name: check_flag(name, value) for name, value in flags.items()}
+    if times is not None and decays["halflife"] is not None:
+        if sum(value is not None for value in decays.values()) > 1:
+            check_decay(**decays)
+        series, numeric = _factors(decays["halflife"], checked[0].shape, Options.check(**options))
+        arrays, names = [*arrays, series], (*names, "times")
+        checked.append(series)
+        if options.get("at") is None and _of_rows(window, numeric):
+            options["times"] = None
+    elif times is not None and options.get("at") is None and isinstance(window, Expanding):
+        raise ValueError("times needs halflife, the time in which weights halve, for all earlier rows")
+    else:
+        decay = check_decay(**decays)
+    kinds: Any = (EwmOne, EwmTwo) if decay == decay else (EwmOneInTime, EwmTwoInTime)
+    parameters: dict[str, Any] = {
+        "operator": kinds["other" in names](kind, decay, **flags),
+        "dtypes": tuple(plain_dtype(array.dtype) for array in checked),
+    }
+    return call(exponential, arrays, window, options, series_names=names, **parameters)
+
+
+_FIRST = Expanding()
+
+
+@statistic(error_bound=("8 * m * u * sum(w * abs(arr)) / sum(w)",), **_EWM)
+def ewm_mean(
+    arr: ArrayLike,
+    window: Window = _FIRST,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    **options: Unpack[CommonOptions],
+) -> NDArray[Any]:
+    """Exponentially weighted mean of all rows up to each one, or of a window.
+
+    Parameters
+    ----------
+    {numbers}
+    {ewm}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Equal to ``ewm(...).mean()`` of pandas, but not for ``com=1`` without `adjust` and with missing values,
+    where pandas weights them as in time. The error is at most ``{error bound}`` for weights w and m
+    observations, with u = 2**-53; weights below 2**-1000 may count as 0. The mean of all rows, if they are
+    equal, is exactly their value.
+
+    Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: the scan of Hillis and
+    Steele (1986), doi:10.1145/7902.7903; windows as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.ewm_mean([1.0, float("nan"), 5.0], com=1, adjust=False).round(3)
+    array([1.   , 1.   , 3.667])
+    """
+    decays = {"alpha": alpha, "com": com, "span": span, "halflife": halflife}
+    return _ewm(moments.MEAN, [arr], window, decays, options, adjust=adjust, ignore_na=ignore_na, bias=True)
+
+
+@statistic(
+    error_bound=("8 * m * u * sum(w * abs(arr)) + m * u**20",), **(_EWM | {"samples": _EWM["samples"][:2]})
+)
+def ewm_sum(
+    arr: ArrayLike,
+    window: Window = _FIRST,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    ignore_na: bool = False,
+    **options: Unpack[CommonOptions],
+) -> NDArray[Any]:
+    """Exponentially weighted sum of all rows up to each one, or of a window.
+
+    Parameters
+    ----------
+    {numbers}
+    {ewm}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Equal to ``ewm(...).sum()`` of pandas. The newest row of the window, missing or not, has the weight 1. The
+    error is at most ``{error bound}`` for weights w and m observations, with u = 2**-53.
+
+    Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: as
+    :func:`ewm_mean`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.ewm_sum([1.0, 2.0, 4.0], alpha=0.5)
+    array([1.  , 2.5 , 5.25])
+    """
+    decays = {"alpha": alpha, "com": com, "span": span, "halflife": halflife}
+    return _ewm(moments.SUM, [arr], window, decays, options, adjust=True, ignore_na=ignore_na, bias=True)
+
+
+@statistic(error_bound=(_VAR_BOUND,), **_EWM)
+def ewm_var(
+    arr: ArrayLike,
+    window: Window = _FIRST,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    bias: bool = False,
+    **options: Unpack[CommonOptions],
+) -> NDArray[Any]:
+    """Exponentially weighted variance of all rows up to each one, or of a window.
+
+    Parameters
+    ----------
+    {numbers}
+    {ewm}
+    bias : bool, default False
+        Whether to leave out the correction for the number of observations and their weights.
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Equal to ``ewm(...).var()`` of pandas. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
+    add up to 1; one observation has no result, and equal values have exactly 0. Squares of deviations must
+    lie within the range of float64. The error is at most, for m observations, with u = 2**-53:
+    ``{error bound}``.
+
+    Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: Chan, Golub and LeVeque
+    (1983), doi:10.1080/00031305.1983.10483115, with weights; windows as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.ewm_var([1.0, 2.0, 4.0], alpha=0.5)
+    array([nan, 0.5, 2.5])
+    """
+    decays = {"alpha": alpha, "com": com, "span": span, "halflife": halflife}
+    flags = {"adjust": adjust, "ignore_na": ignore_na, "bias": bias}
+    return _ewm(moments.VARIANCE, [arr], window, decays, options, **flags)
+
+
+@statistic(error_bound=(_STD_BOUND,), **_EWM)
+def ewm_std(
+    arr: ArrayLike,
+    window: Window = _FIRST,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    bias: bool = False,
+    **options: Unpack[CommonOptions],
+) -> NDArray[Any]:
+    """Exponentially weighted standard deviation of all rows up to each one, or of a window.
+
+    Parameters
+    ----------
+    {numbers}
+    {ewm}
+    bias : bool, default False
+        Whether to leave out the correction for the number of observations and their weights.
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Equal to ``ewm(...).std()`` of pandas. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
+    add up to 1; one observation has no result, and equal values have exactly 0. Squares of deviations must
+    lie within the range of float64. The error is at most, for m observations, with u = 2**-53:
+    ``{error bound}``.
+
+    Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: Chan, Golub and LeVeque
+    (1983), doi:10.1080/00031305.1983.10483115, with weights; windows as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> import numpy as np
+    >>> times = np.array(["2026-01-01", "2026-01-02", "2026-01-06"], "M8[D]")
+    >>> rollstat.ewm_std([1.0, 2.0, 4.0], halflife="2D", times=times).round(3)
+    array([  nan, 0.707, 1.673])
+    """
+    decays = {"alpha": alpha, "com": com, "span": span, "halflife": halflife}
+    flags = {"adjust": adjust, "ignore_na": ignore_na, "bias": bias}
+    return _ewm(moments.DEVIATION, [arr], window, decays, options, **flags)
+
+
+@statistic(error_bound=(_COV_BOUND,), **(_EWM | {"series": 2}))
+def ewm_cov(
+    arr: ArrayLike,
+    other: ArrayLike,
+    window: Window = _FIRST,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    bias: bool = False,
+    **options: Unpack[CommonOptions],
+) -> NDArray[Any]:
+    """Exponentially weighted covariance of two series, of all rows up to each one or of a window.
+
+    Parameters
+    ----------
+    {numbers}
+    other : array_like of float, int or bool, of the shape of `arr`
+        The other series. A row where one of the two is missing is no observation.
+    {ewm}
+    bias : bool, default False
+        Whether to leave out the correction for the number of observations and their weights.
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Equal to ``ewm(...).cov()`` of pandas. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
+    add up to 1; one observation has no result, and equal values have exactly 0. Squares of deviations must
+    lie within the range of float64. The error is at most, for m observations, with u = 2**-53:
+    ``{error bound}``.
+
+    Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: Chan, Golub and LeVeque
+    (1983), doi:10.1080/00031305.1983.10483115, with weights; windows as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.ewm_cov([1.0, 2.0, 4.0], [2.0, 4.0, 8.0], alpha=0.5)
+    array([nan,  1.,  5.])
+    """
+    decays = {"alpha": alpha, "com": com, "span": span, "halflife": halflife}
+    flags = {"adjust": adjust, "ignore_na": ignore_na, "bias": bias}
+    return _ewm(moments.COVARIANCE, [arr, other], window, decays, options, **flags)
+
+
+@statistic(error_bound=(_CORR_BOUND,), **(_EWM | {"series": 2}))
+def ewm_corr(
+    arr: ArrayLike,
+    other: ArrayLike,
+    window: Window = _FIRST,
+    alpha: float | None = None,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: Any = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    **options: Unpack[CommonOptions],
+) -> NDArray[Any]:
+    """Exponentially weighted correlation of two series, of all rows up to each one or of a window.
+
+    Parameters
+    ----------
+    {numbers}
+    other : array_like of float, int or bool, of the shape of `arr`
+        The other series. A row where one of the two is missing is no observation.
+    {ewm}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Equal to ``ewm(...).corr()`` of pandas; NaN if a series has no variance. Products of two variances must
+    lie within the range of float64. The error is at most, for m observations, with u = 2**-53 and s the
+    weighted deviation: ``{error bound}``.
+
+    Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: Chan, Golub and LeVeque
+    (1983), doi:10.1080/00031305.1983.10483115, with weights; windows as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.ewm_corr([1.0, 2.0, 4.0], [2.0, 4.0, 8.0], alpha=0.5).round(6)
+    array([nan,  1.,  1.])
+    """
+    decays = {"alpha": alpha, "com": com, "span": span, "halflife": halflife}
+    flags = {"adjust": adjust, "ignore_na": ignore_na, "bias": True}
+    return _ewm(moments.CORRELATION, [arr, other], window, decays, options, **flags)
