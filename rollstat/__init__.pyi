@@ -69,6 +69,8 @@ from .statistics import rolling_sum as rolling_sum
 from .statistics import rolling_trimmed_mean as rolling_trimmed_mean
 from .statistics import rolling_var as rolling_var
 from .statistics import rolling_weighted_mean as rolling_weighted_mean
+from .statistics import rolling_weighted_median as rolling_weighted_median
+from .statistics import rolling_weighted_quantile as rolling_weighted_quantile
 from .statistics import rolling_winsorized_mean as rolling_winsorized_mean
 from .statistics import rolling_zscore as rolling_zscore
 from .streaming import FixedAggregate as FixedAggregate

@@ -505,6 +505,25 @@ def convolve(view: View, weights: Any, result: str = "sum") -> Any:
     return total if result == "sum" else total / share if share else None
 
 
+@oracle("weighted_quantile")
+def weighted_quantile(view: View, q: float) -> Any:
+    weights = floats(view.others[0])
+    whole = sum(map(Fraction, weights)) if all(map(math.isfinite, weights)) else 0
+    if min(weights, default=0) < 0 or not 0 < whole < 2**1024 - 2**970:
+        return None
+    reached, need = Fraction(0), (Fraction(q) - Fraction(2) ** -40) * whole
+    for value, weight in sorted(zip(view.values, map(Fraction, weights))):
+        reached += weight
+        if weight and reached >= need:
+            return value
+    return None
+
+
+@oracle("weighted_median")
+def weighted_median(view: View) -> Any:
+    return weighted_quantile(view, 0.5)
+
+
 @oracle("aggregate")
 def aggregate(view: View, op: Any) -> Any:
     if type(op).__name__ == "Maximum":

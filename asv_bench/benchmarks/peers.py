@@ -111,6 +111,14 @@ def _scipy_quantile(job: Job, origin: int) -> np.ndarray:
     return ndimage.percentile_filter(job.values, job.parameters["q"] * 100, job.window, origin=origin)
 
 
+def _largest_loss(x):
+    peak, loss = x[0], 0.0
+    for value in x:
+        peak = max(peak, value)
+        loss = max(loss, (peak - value) / peak)
+    return loss
+
+
 PEERS: dict[str, dict[str, Run]] = {
     "median": {
         "pandas": lambda job: job.pandas.median(),
@@ -218,6 +226,24 @@ PEERS: dict[str, dict[str, Run]] = {
     "apply": {
         "pandas": lambda job: job.pandas.apply(job.parameters["function"], raw=True, engine="numba"),
     },
+    "zscore": {
+        "pandas": lambda job: (pd.Series(job.values) - job.pandas.mean()) / job.pandas.std(),
+        "polars": lambda job: (
+            (job.polars - job.polars.rolling_mean(**job.samples)) / job.polars.rolling_std(**job.samples)
+        ),
+    },
+    "positive_sum": {"pandas": lambda job: pd.Series(job.values).clip(lower=0).rolling(job.window).sum()},
+    "negative_sum": {"pandas": lambda job: pd.Series(job.values).clip(upper=0).rolling(job.window).sum()},
+    "downside_deviation": {
+        "pandas": lambda job: (pd.Series(job.values).clip(upper=0) ** 2).rolling(job.window).mean() ** 0.5,
+    },
+    "drawdown": {"pandas": lambda job: job.pandas.apply(_largest_loss, raw=True, engine="numba")},
+    "convolve": {
+        "scipy": lambda job: np.append(
+            np.full(job.window - 1, np.nan),
+            import_module("scipy.signal").convolve(job.values, job.parameters["weights"][::-1], "valid"),
+        ),
+    },
     "count": {"pandas": lambda job: job.pandas.count()},
     "first": {"pandas": lambda job: job.pandas.first()},
     "last": {"pandas": lambda job: job.pandas.last()},
@@ -250,6 +276,8 @@ LARGEST_WINDOW = {
     ("apply", "pandas"): 1_000,
     ("mad", "screamer"): 100,
     ("hampel", "screamer"): 100,
+    ("drawdown", "pandas"): 1_000,
+    ("mean_abs_dev", "rollstat"): 1_000,
 }
 
 

@@ -1,5 +1,7 @@
 """One benchmark class for each registered statistic, with every peer that has it."""
 
+import numpy as np
+
 from benchmarks.data import series
 from benchmarks.peers import Job, libraries
 from rollstat.registry import REGISTRY
@@ -18,7 +20,14 @@ class _Benchmark:
         """Make the data, compile, and warm the caches."""
         statistic = REGISTRY[self.name]
         other = series("walk") if statistic.series > 1 else None
-        self.job = Job(series(data), window, dict(statistic.samples[0]), other=other)
+        values, parameters = series(data), dict(statistic.samples[0])
+        if self.name.startswith("weighted"):
+            other = np.abs(other)
+        elif self.name == "drawdown":
+            values = np.abs(values) + 1
+        elif "weights" in parameters:
+            parameters["weights"] = np.linspace(0.5, 1, window)
+        self.job = Job(values, window, parameters, other=other)
         if library not in libraries(self.name, window):
             raise NotImplementedError("too slow for such a window")  # how asv is told to skip a case
         self.run = libraries(self.name)[library]

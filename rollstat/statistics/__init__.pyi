@@ -63,3 +63,5 @@ from .sums.functions import rolling_var as rolling_var
 from .sums.functions import rolling_weighted_mean as rolling_weighted_mean
 from .sums.functions import rolling_zscore as rolling_zscore
 from .weighted.functions import rolling_convolve as rolling_convolve
+from .weighted.functions import rolling_weighted_median as rolling_weighted_median
+from .weighted.functions import rolling_weighted_quantile as rolling_weighted_quantile

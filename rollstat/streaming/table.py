@@ -303,6 +303,9 @@ TABLE: list[StreamRow] = [
 ]
 
 NO_STREAM = {
+    **dict.fromkeys(
+        ("weighted_median", "weighted_quantile"), "streams of order statistics keep rows without weights"
+    ),
     "convolve": "a push would take as long as one product of its rows and the weights with NumPy",
     "aggregate": "SlidingAggregate, FixedAggregate, TimeAggregate and GreedyAggregate take any operator",
     "apply": "a function must read its whole window again for each row; an operator need not",

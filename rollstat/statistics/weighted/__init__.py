@@ -2,4 +2,5 @@
 
 - `functions`: the public functions.
 - `convolution`: weighted sums, means and deviations.
+- `order_statistics`: weighted quantiles.
 """

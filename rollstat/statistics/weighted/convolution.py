@@ -53,7 +53,8 @@ class Convolution(Computation):
         algorithm: str,
     ) -> None:
         self._weights, self._result, self._ddof = read_only(weights), result, ddof
-        self._algorithm, self._signal = algorithm, None
+        self._algorithm = algorithm
+        self._signal: Any = None
         if algorithm == "fft" or (algorithm == "auto" and len(weights) > thresholds.CONVOLVE_DIRECTLY):
             self._signal = if_installed("scipy.signal")
         if algorithm == "fft" and self._signal is None:

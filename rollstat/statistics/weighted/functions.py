@@ -1,4 +1,4 @@
-"""Weighted sums and means of windows, with weights by position."""
+"""Weighted sums and means, with weights by position; weighted medians and quantiles."""
 
 from typing import Any, Unpack
 
@@ -7,8 +7,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat._extras import if_installed
 from rollstat.options import CommonOptions, Window, choice, whole_number
-from rollstat.statistics.common import call, numbers, statistic
+from rollstat.statistics.common import call, check_number, numbers, statistic
+from rollstat.statistics.ranks.rank_space import RANK_SET
 from rollstat.statistics.weighted.convolution import ALGORITHMS, RESULTS, Convolution
+from rollstat.statistics.weighted.order_statistics import WeightedQuantile
+
+_ORDER: dict[str, Any] = {
+    "family": "ranks",
+    "kinds": "fiub",
+    "series": 2,
+    "algorithms": RANK_SET,
+    "cost": "O(log m) for each row that enters or leaves, in the worst case",
+    "source": "Cormen, Leiserson, Rivest and Stein, Introduction to Algorithms: a tree of sums over ranks",
+}
 
 
 def _weights(weights: Any, window: Any) -> NDArray[np.float64]:
@@ -111,3 +122,103 @@ def rolling_convolve(
     parameters: dict[str, Any] = {"weights": values, "result": result, "ddof": whole_number("ddof", ddof, 0)}
     window = len(values) if window is None else window
     return call(Convolution, [arr], window, options, "convolve", ALGORITHMS, **parameters)
+
+
+def _quantile(name: str, arr: ArrayLike, other: ArrayLike, window: Window, q: Any, options: Any) -> Any:
+    """Return the call of weighted quantiles."""
+    q = check_number("q", q, 0, 1)
+    for title, array in (("arr", arr), ("other", other)):
+        numbers(title, array)
+    return call(WeightedQuantile, [arr, other], window, options, name, RANK_SET, q=q)
+
+
+@statistic(samples=({"q": 0.25}, {"q": 0.8}, {"q": 0.0}), **_ORDER)
+def rolling_weighted_quantile(
+    arr: ArrayLike, other: ArrayLike, window: Window, q: float, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Quantile of each window whose observations have weights.
+
+    Parameters
+    ----------
+    {numbers}
+    other : array_like of float, int or bool, of the shape of `arr`
+        The weight of each row.
+    {window}
+    q : float
+        Proportion of the weight, between 0 and 1.
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `q`, an array, the window or an option is invalid. Raised before anything is computed.
+
+    Notes
+    -----
+    The smallest observation at which the weight of all observations up to it is at least q times the weight
+    of the window: :func:`numpy.quantile` with ``method="inverted_cdf"`` and `weights`, and
+    ``PERCENTILE_DISC`` over rows repeated as often as their weights say. With equal weights it is the lower
+    of two middle observations. Other definitions interpolate between observations, on scales of cumulated
+    weights that differ in where an observation has its place; they return values that were not observed, and
+    repeating a row does not always have the effect of a weight of 2.
+
+    A row where the value or the weight is missing is ignored. Rows of weight 0 are observations, but never
+    the result. There is no result in a window where a weight is negative, or all are 0, or their sum is
+    infinite. Results are exact for weights whose sums float64 does not round, such as integers. Otherwise a
+    cumulated weight counts as equal to q times all weight if it is less by up to ``2**-40`` of all weight,
+    which is more than what rounding can do. Nothing is subtracted from a sum, so rows that have left the
+    window have no influence.
+
+    Cost: O(log m) for each row that enters or leaves a window, in the worst case. Source: a tree over ranks
+    that sums weights, Cormen, Leiserson, Rivest and Stein, *Introduction to Algorithms*, chapter 14.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_weighted_quantile([4.0, 1.0, 3.0, 2.0], [1, 1, 5, 1], 3, 0.5)
+    array([nan, nan,  3.,  3.])
+    """
+    return _quantile("weighted_quantile", arr, other, window, q, options)
+
+
+@statistic(**_ORDER)
+def rolling_weighted_median(
+    arr: ArrayLike, other: ArrayLike, window: Window, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Lower median of each window whose observations have weights.
+
+    Parameters
+    ----------
+    {numbers}
+    other : array_like of float, int or bool, of the shape of `arr`
+        The weight of each row.
+    {window}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    :func:`rolling_weighted_quantile` with q = 0.5: the smallest observation up to which lies at least half of
+    the weight. Missing values and weights have its rules.
+
+    Cost and Source: those of :func:`rolling_weighted_quantile`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> price, volume = [4.0, 1.0, 3.0, 2.0], [1, 1, 5, 1]
+    >>> rollstat.rolling_weighted_median(price, volume, 3)
+    array([nan, nan,  3.,  3.])
+    """
+    return _quantile("weighted_median", arr, other, window, 0.5, options)
