@@ -75,7 +75,7 @@ def spark(session: nox.Session) -> None:
 
 @nox.session
 def sweeps(session: nox.Session) -> None:
-    """Run the tests marked `long` that need no Spark: more dtypes and streams, and the whole gallery."""
+    """Run the tests marked `long` that need no Spark: more dtypes and streams, deployments, the gallery."""
     session.install("pyinstaller>=6")
     run_tests(session, "-m", "long and not spark", "--ignore=tests/spark")
 

@@ -61,8 +61,8 @@ def files(package):
     return [path for path in (package.parent.parent / "cache").rglob("*") if path.is_file()]
 
 
-def test_sixteen_processes_share_an_empty_cache(package):
-    origins = [finish(process)[0] for process in [start(package) for _ in range(16)]]
+def test_eight_processes_share_an_empty_cache(package):
+    origins = [finish(process)[0] for process in [start(package) for _ in range(8)]]
     assert "compiled" in origins
     assert set(origins) <= {"compiled", "cache"}
     assert len(files(package)) == 1  # and no temporary files

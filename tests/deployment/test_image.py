@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.deployment.test_folders import AS_NOBODY, let_others_read, other_user  # noqa: F401  # a fixture
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -14,6 +16,7 @@ PAGE = ROOT / "docs" / "guide" / "production.rst"
 ORIGINS = "from rollstat.compile.cache import compiled_kernels as k; print({each.origin for each in k})"
 
 
+@pytest.mark.long  # test_folders.py shares a folder of one kernel between users
 def test_an_image_that_root_has_warmed_serves_its_user(tmp_path, other_user):  # noqa: F811  # the fixture
     let_others_read(tmp_path)
     page = PAGE.read_text()

@@ -117,7 +117,7 @@ def test_levels_that_this_cpu_lacks_are_rejected(monkeypatch):
         prebuild.levels_to_build()
 
 
-@pytest.mark.slow
+@pytest.mark.long  # the other tests load kernels of a small package
 def test_usual_calls_compile_nothing_with_prebuilt_kernels(tmp_path, monkeypatch):
     """Kernels of one statistic are compiled for the lowest level; a copy of the package loads them all."""
     monkeypatch.delenv("NUMBA_BOUNDSCHECK", raising=False)  # kernels of wheels check no bounds

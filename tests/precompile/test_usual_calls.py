@@ -19,6 +19,8 @@ def test_calls_are_derived_for_every_statistic(name, dtype):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "dtype"), [("nunique", "bool"), ("nunique", "M8[ns]")])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("nunique", "bool"), pytest.param("nunique", "M8[ns]", marks=pytest.mark.long)]
+)
 def test_other_dtypes(name, dtype):
     assert len(rollstat.warmup(name, dtype, progress=False).dtypes) == 1

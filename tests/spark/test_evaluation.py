@@ -1,8 +1,6 @@
 """Decimals and strings: exact sums and means with Spark's own types; strings; integers that are rounded."""
 
 import random
-import subprocess
-import sys
 import warnings
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -213,18 +211,3 @@ def test_rounded_integers_cause_a_warning():
             wanted = rollstat.rolling_median(y, 4), rollstat.rolling_mean(y, 4)
         for column, values in zip(found.columns[5:], wanted):
             np.testing.assert_array_equal(column.to_numpy(), values)
-
-
-ROUNDING = """
-from rollstat.spark import rolling, session
-
-spark = session(conf={"spark.sql.shuffle.partitions": 1})
-rows = spark.range(9).selectExpr("id", "(1L << 60) + id * id as y")
-rolling(rows, order_by="id", window=3, aggs={"middle": ("median", "y")}).collect()
-"""
-
-
-@pytest.mark.spark
-def test_a_warning_of_a_worker_is_in_the_log():
-    done = subprocess.run([sys.executable, "-c", ROUNDING], check=True, capture_output=True, text=True)
-    assert "PrecisionWarning: results beyond 2**53" in done.stderr

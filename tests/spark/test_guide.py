@@ -53,6 +53,7 @@ def test_a_page(spark, page):
             spark.conf.set(name, value)
 
 
+@pytest.mark.long  # the page on streaming runs the same query
 def test_the_script_for_kafka_runs_on_files(tmp_path):
     (tmp_path / "in").mkdir()
     lines = [

@@ -50,12 +50,14 @@ spark = session("local[1]", conf={"spark.sql.shuffle.partitions": 1})
 frame = spark.createDataFrame([(t, float(-t)) for t in range(5)], "t long, x double")
 rows = rolling(frame, order_by="t", window=2, aggs={"low": ("kth", "x", {"k": 1})}).toArrow().to_pylist()
 print([row["low"] for row in sorted(rows, key=lambda row: row["t"])])
+rows = spark.range(9).selectExpr("id", "(1L << 60) + id * id as y")
+rolling(rows, order_by="id", window=3, aggs={"middle": ("median", "y")}).collect()
 spark.stop()
 """
 
 
 @pytest.mark.spark
-def test_spark_runs_on_the_embedded_java(tmp_path):
+def test_spark_runs_on_the_embedded_java_and_logs_warnings_of_workers(tmp_path):
     tools = tmp_path / "tools"
     tools.mkdir()
     for folder in os.environ["PATH"].split(os.pathsep):
@@ -76,3 +78,4 @@ def test_spark_runs_on_the_embedded_java(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[None, -1.0, -2.0, -3.0, -4.0]"
+    assert "PrecisionWarning: results beyond 2**53" in done.stderr
