@@ -90,15 +90,10 @@ class MinPeriods:
 
         All windows have `width` rows.
         """
-        words = empty_bitmap(len(values))
-        record_nan(values, 0, len(values), words)
-        marks = [
-            (self.limit(need, width), view.dtype.type(mark))
-            for need, mark, view in zip(self.needs, fill, views)
-        ]
-        same = len(views) == 2 and repr(marks[0]) == repr(marks[1])  # their windows are counted once
-        for (limit, mark), view in zip(marks, views[:1] if same else views):
-            mark_insufficient(words, width, limit, mark, view, views[1] if same else view[:0])
+        bitmap = empty_bitmap(len(values))
+        record_nan(values, bitmap)
+        for need, mark, view in zip(self.needs, fill, views):
+            mark_insufficient(bitmap, width, self.limit(need, width), view.dtype.type(mark), view)
 
 
 def allocate_lines(

@@ -51,7 +51,6 @@ from rollstat.compile.simd.vectors import (
 from rollstat.kernels.comparator import better, entry, prefer, store_result, tie_rule, worst_of
 from rollstat.kernels.extrema.doubling import copy_values, store_and_prefetch
 from rollstat.kernels.loops import copy
-from rollstat.kernels.missing.nan_bitmap import record_nan_if
 
 
 class Windows(NamedTuple):
@@ -236,14 +235,13 @@ def rolling(order, values, width, block, scratch, shift, out):
     early, whole, rule = unaligned(out), width // block, tie_rule(order)
     origin = early - block if early > 0 else 0  # later blocks of results begin at a cache line
     windows, total, queue = Windows(values, width, block, origin), scratch.total, scratch.queue
-    nan, noted, known, head, tail, row, position = False, 0, 0, 0, 0, -1, 0
+    nan, known, head, tail, row, position = False, 0, 0, 0, -1, 0
     for k in range((len(out) - origin + block - 1) // block):
         while known <= k + whole + 1:
             first = origin + known * block
             total[known], found = best_in(order, values[max(first, 0) : first + block])
             nan |= found
             known += 1
-            noted = record_nan_if(nan, values, noted, max(first + block, 0), scratch.bitmap)
         for b in range(k + whole - 1 if k > 0 else 1, k + whole):
             while tail > head and _wins(order, total[b], total[queue[tail - 1]], rule >= 0):
                 tail -= 1

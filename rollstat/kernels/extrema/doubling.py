@@ -50,7 +50,6 @@ from rollstat.compile.simd.vectors import (
 )
 from rollstat.kernels.comparator import Arg, entry, prefer, store_result, worst_of
 from rollstat.kernels.loops import copy, fill
-from rollstat.kernels.missing.nan_bitmap import empty_bitmap, record_nan_if
 
 WIDEST = 256
 # Lengths of spans. They are typed, since Numba would compile a kernel once more for a literal.
@@ -76,9 +75,6 @@ class Scratch(NamedTuple):
         The best of each block, for :mod:`rollstat.kernels.extrema.blockwise`.
     queue : ndarray of int64
         Blocks, as many as `total`.
-    bitmap : ndarray of uint64
-        If it has a length, it gets a bit for each NaN while the values are in the cache, so that the caller
-        can count observations, see :mod:`rollstat.kernels.missing.nan_bitmap`.
     """
 
     entries: NDArray
@@ -86,14 +82,10 @@ class Scratch(NamedTuple):
     results: NDArray
     total: NDArray
     queue: NDArray
-    bitmap: NDArray
 
 
-def allocate(order, dtype, out, room, blocks=0, marked=0):
-    """Return scratch memory with `room` entries of `dtype`, results as in `out`, and totals of `blocks`.
-
-    The bitmap is for `marked` values.
-    """
+def allocate(order, dtype, out, room, blocks=0):
+    """Return scratch memory with `room` entries of `dtype`, results as in `out`, and totals of `blocks`."""
     channels, size = 2 if isinstance(order, Arg) else 1, np.dtype(dtype).itemsize
     # Both rows of entries are written alternately: their distance must not be a multiple of a page.
     room = (-(-room * size // _PAGE) * _PAGE + 17 * VECTOR_BYTES) // size
@@ -103,7 +95,6 @@ def allocate(order, dtype, out, room, blocks=0, marked=0):
         aligned_empty(room, out.dtype),
         np.empty(blocks, dtype),
         np.empty(blocks, np.int64),
-        empty_bitmap(marked) if marked else np.empty(0, np.uint64),
     )
 
 
@@ -216,8 +207,7 @@ def rolling(order, values, width, chunk, scratch, shift, out):
     `scratch` have room for two vectors more than the values of a chunk. Returns whether there may be a NaN.
     """
     lanes = lanes_of(values)
-    nan, noted = False, 0
-    first, last = 0, min(unaligned(out), len(out))  # later chunks begin at a cache line
+    nan, first, last = False, 0, min(unaligned(out), len(out))  # later chunks begin at a cache line
     while first < len(out):
         if first == last:
             last = min(first + chunk, len(out))
@@ -233,6 +223,5 @@ def rolling(order, values, width, chunk, scratch, shift, out):
         nan |= _whole_vectors(order, part, first, width, scratch.entries, results, shift, following)
         if extends:
             copy(scratch.results, out[first:last])
-        noted = record_nan_if(nan, values, noted, last + width - 1, scratch.bitmap)
         first = last
     return nan

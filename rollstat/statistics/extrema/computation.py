@@ -87,8 +87,6 @@ class ExtremaOf(Computation):
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the extrema of every row with at least `min_periods` observations."""
         request = drivers.Extrema(last=self.last, opposite=self.opposite)
-        if not block.searched:
-            request.least = block.nan_below
         absolute = self.relative_to == "data"
         if absolute:
             request.base = block.base

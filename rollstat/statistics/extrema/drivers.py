@@ -19,7 +19,6 @@ from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
 from rollstat.kernels.extrema.any_windows import correct_positions, growing, locate, scan
 from rollstat.kernels.extrema.doubling import allocate
-from rollstat.kernels.missing.nan_bitmap import mark_insufficient
 from rollstat.plan import Choice
 from rollstat.thresholds import BLOCKWISE, BLOCKWISE_POSITIONS, FEW_EXTREMA_ROWS
 
@@ -54,8 +53,6 @@ class Extrema:
         Whether the rule for the position of the maximum is the opposite one, so that one wedge gives both.
     base : int
         Added to positions.
-    least : int or None
-        Rows with fewer observations become NaN in every output; with None observations are not counted.
     """
 
     minimum: NDArray[Any] | None = None
@@ -65,7 +62,6 @@ class Extrema:
     last: bool = False
     opposite: bool = False
     base: int = 0
-    least: int | None = None
 
 
 def _mask(block: Block) -> NDArray[np.bool_]:
@@ -99,41 +95,26 @@ def block_scan(block: Block, request: Extrema) -> Outcome:
 
 
 def kernel_for_rows(
-    order: Least | Greatest | Arg, dtype: np.dtype[Any], width: int, out: NDArray[Any], marked: int = 0
+    order: Least | Greatest | Arg, dtype: np.dtype[Any], width: int, out: NDArray[Any]
 ) -> tuple[Any, int, Any]:
-    """Return the kernel for windows of `width` rows, the size of its chunks or blocks, and scratch memory.
-
-    The bitmap in it is for `marked` values.
-    """
+    """Return the kernel for windows of `width` rows, the size of its chunks or blocks, and scratch memory."""
     lanes, rows = lanes_in(dtype), len(out)
     if width <= (BLOCKWISE_POSITIONS if isinstance(order, Arg) else BLOCKWISE):
         chunk = min(max(16_384 // dtype.itemsize, 16 * width), rows)
         chunk = -(-chunk // lanes) * lanes
         room = chunk + width + 2 * lanes
-        return doubling_kernel.rolling, chunk, allocate(order, dtype, out, room, marked=marked)
+        return doubling_kernel.rolling, chunk, allocate(order, dtype, out, room)
     block = width // max(2, min(width // 512, 16), width // 4_096) // lanes * lanes
     blocks = (rows + width) // block + 4
-    return blockwise.rolling, block, allocate(order, dtype, out, block, blocks, marked)
+    return blockwise.rolling, block, allocate(order, dtype, out, block, blocks)
 
 
 def _slide(
-    order: Least | Greatest | Arg,
-    values: NDArray[Any],
-    width: int,
-    shift: int,
-    out: NDArray[Any],
-    least: int | None = None,
+    order: Least | Greatest | Arg, values: NDArray[Any], width: int, shift: int, out: NDArray[Any]
 ) -> bool:
-    """Write the extremum of every `width` values, or its position from `shift`; return whether NaN may be.
-
-    Values with fewer than `least` observations become NaN.
-    """
-    marked = 0 if least is None else len(values)
-    kernel, size, scratch = kernel_for_rows(order, values.dtype, width, out, marked)
-    nan = bool(kernel(order, values, width, size, scratch, shift, out))
-    if nan and least is not None:
-        mark_insufficient(scratch.bitmap, width, least, out.dtype.type(np.nan), out, out[:0])
-    return nan
+    """Write the extremum of every `width` values, or its position from `shift`; return whether NaN may be."""
+    kernel, size, scratch = kernel_for_rows(order, values.dtype, width, out)
+    return bool(kernel(order, values, width, size, scratch, shift, out))
 
 
 def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArray[Any]:
@@ -151,7 +132,7 @@ def doubling(block: Block, request: Extrema) -> Outcome:
     nan = False
     for order, out, position, last in _wanted(request):
         if out is not None:
-            nan |= _slide(order, _observed(order, block), block.width, 0, out, request.least)
+            nan |= _slide(order, _observed(order, block), block.width, 0, out)
         if position is None:
             continue
         # Positions are as large as values.
@@ -161,8 +142,7 @@ def doubling(block: Block, request: Extrema) -> Outcome:
         nan |= has_nan
         if has_nan or len(_mask(block)) > 0:
             correct_positions(order, block.values, _mask(block), block.width, last, request.base, position)
-    marked = request.least is not None and all(position is None for _, _, position, _ in _wanted(request))
-    return Outcome(complete=not block.searched and not nan, marked=marked, algorithm="doubling")
+    return Outcome(complete=not block.searched and not nan, algorithm="doubling")
 
 
 def wedge(block: Block, request: Extrema) -> Outcome:
