@@ -102,10 +102,7 @@ FEW_EXTREMA_ROWS = 64
 """Below this number of rows, extrema are found by one scan, which is done before vectors are set up."""
 
 BLOCKWISE = 256
-"""Rows of a window above which extrema are found block by block."""
-
-BLOCKWISE_POSITIONS = 128
-"""Rows of a window above which positions of extrema are found block by block."""
+"""Rows of a window above which extrema and their positions are found block by block."""
 
 ONE_CALL_ROWS = 8192
 """Most windows of a series whose results are written in one kernel call."""

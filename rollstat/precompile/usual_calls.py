@@ -54,7 +54,6 @@ _EDGES = (
     thresholds.SORTED_WINDOW_OF_DEVIATIONS,
     thresholds.SAMPLED,
     thresholds.BLOCKWISE,
-    thresholds.BLOCKWISE_POSITIONS,
 )
 _WIDTHS = sorted({5, *_EDGES, *(edge + 1 for edge in _EDGES)})
 _NARROW, _WIDE, _ROWS = 5, 100, 400

@@ -3,9 +3,9 @@
 ::
 
     rows            . . . . . . . . . . . . . . . . . . . . .
-    the window          [---------------------------)         is the union of four spans, which may overlap:
-    first, second       [- - - - )[- - - - )                  1, 2, 4, ... or 64 rows each
-    third, fourth                 [- - - - )[- - - -)
+    the window          [---------------------------)         is the union of two spans, which may overlap,
+    first, second       [- - - - - - - - )                    of 1, 2, 4, ... or 64 rows each; from 129 rows
+                                    [- - - - - - - - )        on, of four
 
 Shifting a vector by 1, 2, 4, ... lanes against the vector before and keeping the better of each pair of lanes
 gives the best of the last 2, 4, 8, ... values at every row, up to a *span*, without leaving the registers.
@@ -18,7 +18,7 @@ An entry is a value or a value and its position, see :mod:`rollstat.kernels.comp
 observation; the value that never wins replaces it.
 
 State: scratch memory. Invariant: ``entries[:, j]`` is the best of the `span` values that end at row j of the
-chunk, or of as many as there are. Cost: log2(span) + 4 operations for each vector of results, twice to three
+chunk, or of as many as there are. Cost: log2(span) + 2 operations for each vector of results, twice to three
 times as much for positions, whatever the data.
 
 Source: the doubling of windows is B. Chaudhuri's and R. van den Boomgaard's "logarithmic decomposition"
@@ -145,15 +145,16 @@ def store_and_prefetch(order, best, out, i, shift, following):
 
 
 @kernel(forceinline=True)
-def _loops(order, values, first, span, width, entries, out, shift, following):
-    """Write the windows of a chunk whose values begin at row `first`; return whether there may be a NaN."""
+def _loops(order, values, first, span, spans, width, entries, out, shift, following):
+    """Write the windows of a chunk whose values begin at row `first`; return whether there may be a NaN.
+
+    Each window is the union of two or four `spans` of `span` rows.
+    """
     lanes = lanes_of(values)
     worst = broadcast(worst_of(order, values))
     nan = zeros_like(worst)
     none = entry(order, worst, 0)
     kept = none, none, none, none, none, none, none, none, none, none
-    second = min(2 * span, width) - 1
-    third = max(second, width - span - 1)
     behind = len(values) - len(out) + _AHEAD * lanes
     for i in range(0, len(out) + behind, lanes):
         if i < len(values):
@@ -164,29 +165,34 @@ def _loops(order, values, first, span, width, entries, out, shift, following):
             store_2d(best, entries, i)
         j = i - behind
         if j >= 0:
-            older = prefer(order, load_2d(entries, j + second, none), load_2d(entries, j + span - 1, none))
-            newer = prefer(order, load_2d(entries, j + width - 1, none), load_2d(entries, j + third, none))
-            store_and_prefetch(order, prefer(order, newer, older), out, j, shift, following)
+            best = load_2d(entries, j + span - 1, none)
+            if spans == 4:
+                best = prefer(order, load_2d(entries, j + 2 * span - 1, none), best)
+                best = prefer(order, load_2d(entries, j + width - span - 1, none), best)
+            best = prefer(order, load_2d(entries, j + width - 1, none), best)
+            store_and_prefetch(order, best, out, j, shift, following)
     return contains_nan(nan)
 
 
 @kernel(forceinline=True)
 def _whole_vectors(order, values, first, width, entries, out, shift, following):
-    """As :func:`_loops`; the span is a constant, so that the loops have no branch on it."""
+    """As :func:`_loops`; spans are constants, so that the loops have no branch on them."""
     rest = width, entries, out, shift, following
+    if width <= 2:
+        return _loops(order, values, first, _ONE, _TWO, *rest)
     if width <= 4:
-        return _loops(order, values, first, _ONE, *rest)
+        return _loops(order, values, first, _TWO, _TWO, *rest)
     if width <= 8:
-        return _loops(order, values, first, _TWO, *rest)
+        return _loops(order, values, first, _FOUR, _TWO, *rest)
     if width <= 16:
-        return _loops(order, values, first, _FOUR, *rest)
+        return _loops(order, values, first, _EIGHT, _TWO, *rest)
     if width <= 32:
-        return _loops(order, values, first, _EIGHT, *rest)
+        return _loops(order, values, first, _SIXTEEN, _TWO, *rest)
     if width <= 64:
-        return _loops(order, values, first, _SIXTEEN, *rest)
+        return _loops(order, values, first, _THIRTY_TWO, _TWO, *rest)
     if width <= 128:
-        return _loops(order, values, first, _THIRTY_TWO, *rest)
-    return _loops(order, values, first, _SIXTY_FOUR, *rest)
+        return _loops(order, values, first, _SIXTY_FOUR, _TWO, *rest)
+    return _loops(order, values, first, _SIXTY_FOUR, _FOUR, *rest)
 
 
 @kernel

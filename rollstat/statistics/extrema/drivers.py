@@ -20,7 +20,7 @@ from rollstat.kernels.extrema import wedge as wedges
 from rollstat.kernels.extrema.any_windows import correct_positions, growing, locate, scan
 from rollstat.kernels.extrema.doubling import allocate
 from rollstat.plan import Choice
-from rollstat.thresholds import BLOCKWISE, BLOCKWISE_POSITIONS, FEW_EXTREMA_ROWS
+from rollstat.thresholds import BLOCKWISE, FEW_EXTREMA_ROWS
 
 _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
@@ -99,12 +99,12 @@ def kernel_for_rows(
 ) -> tuple[Any, int, Any]:
     """Return the kernel for windows of `width` rows, the size of its chunks or blocks, and scratch memory."""
     lanes, rows = lanes_in(dtype), len(out)
-    if width <= (BLOCKWISE_POSITIONS if isinstance(order, Arg) else BLOCKWISE):
+    if width <= BLOCKWISE:
         chunk = min(max(16_384 // dtype.itemsize, 16 * width), rows)
         chunk = -(-chunk // lanes) * lanes
         room = chunk + width + 2 * lanes
         return doubling_kernel.rolling, chunk, allocate(order, dtype, out, room)
-    block = width // max(2, min(width // 512, 16), width // 4_096) // lanes * lanes
+    block = min(width // 2, max(16 * lanes, min(width // 8, 64 * lanes))) // lanes * lanes
     blocks = (rows + width) // block + 4
     return blockwise.rolling, block, allocate(order, dtype, out, block, blocks)
 
