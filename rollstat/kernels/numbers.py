@@ -14,12 +14,13 @@ import numpy as np
 from numba import types
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.lowering import overloaded
+from rollstat.compile.lowering import count_leading_zeros, overloaded
 
 _SIGN = np.uint64(1 << 63)
 _INFINITE = np.uint64(0x7FF << 52)
 _DIGITS = np.uint64(52)
 _BIAS = 1023
+_LEAST_EXPONENT = 63 - 1074
 # Shorter blocks would not be computed as vectors.
 _LEAST_BLOCK = 64
 
@@ -74,12 +75,12 @@ def half_integer(integer, odd):
 
 @kernel
 def magnitudes(bits, longest):
-    """Return the extreme magnitudes, bounds of the exponents of products, and whether all values are finite.
+    """Return exponents of the values, bounds of those of products, and whether all values are finite.
 
-    `bits` are those of float64 values, as uint64. The first two results are the bits of the least magnitude
-    above 0 and of the greatest finite one; without such a value they are those of inf and 0. If the next two
-    are `down` and `up`, and at most 1022, all products of values other than 0 in a window of at most
-    `longest` values lie between ``2**-down`` and ``2**up``.
+    `bits` are those of float64 values, as uint64. The first two results are exponents of 2: that of the least
+    magnitude above 0, rounded down, and one above that of the greatest finite one; without such a value
+    they are 0. If the next two are `down` and `up`, and at most 1022, all products of values other than 0 in
+    a window of at most `longest` values lie between ``2**-down`` and ``2**up``.
     """
     one = np.uint64(1)
     least, greatest, finite = _INFINITE - one, np.uint64(0), True
@@ -97,4 +98,13 @@ def magnitudes(bits, longest):
             above += max(exponent + 1, 0)
         down, up = max(down, down_before + below), max(up, up_before + above)
         down_before, up_before = below, above
-    return least + one, greatest, down, up, finite
+    below = _exponent(least + one) if least + one < _INFINITE else 0
+    above = _exponent(greatest) + 1 if greatest > 0 else 0
+    return below, above, down, up, finite
+
+
+@kernel
+def _exponent(size):
+    """Return the exponent of a magnitude above 0 and below inf, given as bits."""
+    subnormal = size >> _DIGITS == 0
+    return _LEAST_EXPONENT - count_leading_zeros(size) if subnormal else np.int64(size >> _DIGITS) - _BIAS

@@ -175,7 +175,7 @@ def operator_in_one_call(
         written = [same_memory(out, dtype) for out, dtype in zip(outputs, layout.outputs)]
         out = written[0] if layout.single else tuple(written)
         kernel(operator, given, bounds.start, bounds.end, suffix, out, failed)
-        if failed.any():
+        if np.count_nonzero(failed):  # faster than `any`
             return False
         for view, result, mark in zip(outputs, written, marks):
             if view is not result:

@@ -50,7 +50,8 @@ def test_magnitudes_bound_the_products_of_every_window(rng):
     least, greatest, down, up, finite = magnitudes(values.view(np.uint64), 20)
     sizes = np.abs(values[values != 0])
     assert finite
-    assert np.array([least, greatest], np.uint64).view(np.float64).tolist() == [sizes.min(), sizes.max()]
+    assert 2.0**least <= sizes.min() < 2.0 ** (least + 1)
+    assert 2.0 ** (greatest - 1) <= sizes.max() < 2.0**greatest
     for first in range(480):
         window = [x for x in values[first : first + 20].tolist() if x]
         assert -down <= math.log2(abs(math.prod(map(Fraction, window)))) <= up
@@ -60,4 +61,10 @@ def test_values_that_are_not_finite_are_noted():
     *_, finite = magnitudes(np.array([1.0, np.inf]).view(np.uint64), 1)
     assert not finite
     least, greatest, *_ = magnitudes(np.array([0.0, np.nan]).view(np.uint64), 1)
-    assert np.array([least, greatest], np.uint64).view(np.float64).tolist() == [np.inf, 0.0]
+    assert least == greatest == 0
+
+
+@pytest.mark.parametrize("x", [5e-324, 1.5e-323, 2.0**-1023, 2.0**-1022, 0.75, 1.0, np.finfo(float).max])
+def test_exponents_of_one_value(x):
+    least, greatest, *_ = magnitudes(np.array([-x]).view(np.uint64), 1)
+    assert math.frexp(x)[1] == greatest == least + 1

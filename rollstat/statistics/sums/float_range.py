@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import operators
+from rollstat.blocks import read_only
 from rollstat.dtypes import warn_of_precision
 from rollstat.kernels.numbers import magnitudes
 from rollstat.kernels.sums.moment_formulas import degree_of
@@ -24,16 +25,8 @@ _DIGITS = 53
 
 
 def _exponents(values: NDArray[Any], longest: int = 1) -> tuple[int, int, int, int, bool]:
-    """Return exponents of 2 below the least magnitude above 0 and above the greatest finite one.
-
-    The other results are those of :func:`rollstat.kernels.numbers.magnitudes`.
-    """
-    floats = np.ascontiguousarray(values, np.float64).view(np.uint64)
-    floats.flags.writeable = False
-    *extremes, down, up, finite = magnitudes(floats, longest)
-    least, greatest = np.array(extremes, np.uint64).view(np.float64)
-    below = int(np.frexp(least)[1]) - 1 if np.isfinite(least) else 0
-    return below, int(np.frexp(greatest)[1]), down, up, finite
+    """Return the results of :func:`rollstat.kernels.numbers.magnitudes` for numbers."""
+    return magnitudes(read_only(np.ascontiguousarray(values, np.float64)).view(np.uint64), longest)
 
 
 def is_moderate(values: NDArray[Any]) -> bool:

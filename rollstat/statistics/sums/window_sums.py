@@ -128,6 +128,7 @@ class Sums(Computation):
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
         """Return what writes all results of a series in one call, see :class:`Computation`."""
         kernel, summand = BoundKernel(variable_windows.sum_windows), self._summand
+        subtract = BoundKernel(subtract_mean_row)
         fitted, channels, limit = len(self.outputs) > 1, traits(summand).channels, float(least)
 
         def run(
@@ -135,17 +136,17 @@ class Sums(Computation):
         ) -> bool:
             start, end, longest, _ = bounds
             x, by_row = columns[0], fitted and len(columns) == 1
-            y = _row_numbers(len(x)) if by_row else columns[-1]
             out = np.empty((3, len(start))) if fitted else outputs[0][None]
             # Rounded up, so that windows over other times have the same memory.
             sizes = channels, len(out), longest + -longest % 64, len(x), len(start)
-            memory = _short.get(sizes, lambda: _memory_of_short(*sizes))
+            numbers, *memory = _short.get(sizes, lambda: _memory_of_short(*sizes))
+            y = numbers if by_row else columns[-1]
             left = kernel(summand, x, y, start, end, limit, *memory, out)
             if left and not _stays_in_range(summand, x, y):
                 return False
             if fitted:
                 if by_row:
-                    subtract_mean_row(x, start, end, *out[:2])
+                    subtract(x, start, end, *out[:2])
                 for result, row in zip(outputs, out):
                     result[...] = row
             return True
@@ -158,10 +159,10 @@ class Sums(Computation):
 
 
 def _memory_of_short(channels: int, outputs: int, longest: int, length: int, rows: int) -> tuple[Any, ...]:
-    """Return the scratch memory of :func:`rollstat.kernels.sums.variable_windows.sum_windows`."""
+    """Return row numbers and scratch memory for :func:`rollstat.kernels.sums.variable_windows.sum_windows`."""
     bounds = np.empty((3, max(length, rows) + 1), np.int64)
     scratch = variable_windows.allocate(channels, outputs, longest)
-    return np.empty((2, length + 1)), bounds, scratch
+    return _row_numbers(length), np.empty((2, length + 1)), bounds, scratch
 
 
 def _row_numbers(rows: int) -> NDArray[np.float64]:
