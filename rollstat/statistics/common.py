@@ -178,8 +178,10 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
 
         @wraps(resolve)
         def function(*arguments: Any, **options: Any) -> Any:
-            if not arguments and first in options:
-                arguments = (options.pop(first),)
+            for given in names[len(arguments) :]:  # series given by name
+                if given not in options:
+                    break
+                arguments += (options.pop(given),)
             arrays = arguments[:series]
             key = _call_key(short, arrays, arguments[series:], options)
             plan = kept_plans.get(key)
@@ -193,7 +195,7 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
         short = name or resolve.__name__.removeprefix("rolling_")
         series = fields.get("series", 1)
         signature = inspect.signature(resolve)
-        first = next(iter(signature.parameters))
+        names = tuple(signature.parameters)[:series]
         shared = {"arr", "other", "x", "window", "m", "options"}
         parameters = tuple(name for name in signature.parameters if name not in shared)
         function.__doc__ = _document(resolve.__doc__ or "", fields.get("error_bound", ()))

@@ -159,7 +159,7 @@ class Sums(Computation):
 
 
 def _memory_of_short(channels: int, outputs: int, longest: int, length: int, rows: int) -> tuple[Any, ...]:
-    """Return row numbers and scratch memory for :func:`rollstat.kernels.sums.variable_windows.sum_windows`."""
+    """Return row numbers, and scratch memory for :func:`variable_windows.sum_windows`."""
     bounds = np.empty((3, max(length, rows) + 1), np.int64)
     scratch = variable_windows.allocate(channels, outputs, longest)
     return _row_numbers(length), np.empty((2, length + 1)), bounds, scratch
