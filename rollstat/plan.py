@@ -445,8 +445,9 @@ class Plan:
         """Cut the rows of a line into blocks: full windows and others apart."""
         first, last, width = self.windows.regular
         if self.computation.one_block:
-            for begin, end in self.windows.pieces(0, self.rows):
-                yield BlockRows(begin, end, width if last - first == self.rows else 0)
+            rows = self.windows.rows  # of all lines, if they are laid end to end
+            for begin, end in self.windows.pieces(0, rows):
+                yield BlockRows(begin, end, width if last - first == rows else 0)
             return
         yield from self._cut_other(0, first)
         size = self.computation.block_rows(width, self.options.threads == 1) if last > first else 1
