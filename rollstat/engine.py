@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import UNKNOWN, Block, Missing, Outcome, read_only
+from rollstat.calendar_units import depends_on_time
 from rollstat.dtypes import (
     EXACT,
     check_array,
@@ -316,6 +317,7 @@ class Call:
 
     def run(self, key: Any = None) -> Any:
         """Compute the call, and keep its plan if it has a `key`; return what the function returns."""
+        key = None if depends_on_time(self.window) else key
         plan, checked, mask, targets = self._checked(key is not None)
         if key is not None and not plan.computation.once:
             keep_plan(key, plan)
@@ -323,7 +325,8 @@ class Call:
 
     def explain(self, statistic: str) -> Explanation:
         """Return the plan as text and attributes."""
-        plan = self._checked(key_of_arrays(self.arrays, self.options.times) is not None)[0]
+        repeatable = not depends_on_time(self.window) and self.options.at is None
+        plan = self._checked(repeatable and key_of_arrays(self.arrays, self.options.times) is not None)[0]
         return explain_plan(plan.over(self.options.times) if plan.timed else plan, statistic)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import read_only
+from rollstat.calendar_units import distances, is_calendar
 from rollstat.kernels.time_bounds import first_unordered, regular_gap
 from rollstat.thresholds import ONE_CALL_ROWS
 from rollstat.windows import (
@@ -27,8 +28,8 @@ from rollstat.windows import (
     Rows,
     TimeWindows,
     Windows,
+    each_window,
     time_windows,
-    windows_at,
 )
 
 Window = Any  # int, str, timedelta, number with times, (start, end), Expanding, Forward, Around, BaseIndexer
@@ -43,7 +44,8 @@ _NO_TIMES = np.empty(0, np.int64)
 _NAT = np.iinfo(np.int64).min
 
 _DESCRIBE_WINDOW = (
-    "a number of rows (int), a width such as '5min', a Timedelta or a number together with times=, "
+    "a number of rows (int), a width such as '5min' or '1 month', a Timedelta, a DateOffset or a number "
+    "together with times=, an array with a size for each row, "
     "a pair of integer arrays (start, end), rollstat.Expanding(), rollstat.Forward(m), "
     "rollstat.Around(before, after) or a pandas indexer"
 )
@@ -275,9 +277,11 @@ class Options:
             and (self.min_periods or 0) > reach.periods
         ):
             raise ValueError(f"min_periods must be at most the window, {window}; got {self.min_periods}")
-        if times is not None and times.at is not None:
-            at_offsets = _offsets("at_segments", self.at_segments, len(times.at), len(offsets))
-            return windows_at(reach, times.values, offsets, times.at, at_offsets)
+        at = None if times is None else times.at
+        if at is not None or any(map(np.ndim, reach)):
+            at_offsets = _offsets("at_segments", self.at_segments, 0 if at is None else len(at), len(offsets))
+            values = _NO_TIMES if times is None else times.values
+            return each_window(reach, offsets, values, at, at_offsets, self.step)
         if isinstance(reach, Rows):
             return FixedWindows(reach, offsets, self.step)
         assert times is not None
@@ -316,54 +320,75 @@ class Options:
         sizes = {"window": window}
         if isinstance(window, (Forward, Around)):
             sizes = {f"{name} of rollstat.{type(window).__name__}": n for name, n in vars(window).items()}
+        number = length if times is None or times.at is None else len(times.at)
+        sizes = {name: _each_size(name, size, number) for name, size in sizes.items()}
         # With numbers as times a whole number is a width.
-        in_rows = times is None or (times.unit is not None and (times.at is not None or len(sizes) > 1))
+        in_rows = times is None or (
+            times.unit is not None and (times.at is not None or isinstance(window, (Forward, Around)))
+        )
         if in_rows and all(map(_is_whole, sizes.values())):
             return self._rows(window, sizes)
         if times is not None:
             return self._interval(window, sizes, times)
         for size in sizes.values():
-            if isinstance(size, (str, timedelta, np.timedelta64)):
+            if isinstance(size, (str, timedelta, np.timedelta64)) or is_calendar(size) or _kind(size) == "m":
                 raise ValueError(f"window, the width {window!r}, needs times=, the time of each row")
-            if isinstance(size, numbers.Real) and not isinstance(size, (numbers.Integral, bool)):
+            real = isinstance(size, numbers.Real) and not isinstance(size, (numbers.Integral, bool))
+            if real or _kind(size) == "f":
                 raise ValueError(f"window, the width {window!r}, needs times=, the position of each row")
         raise TypeError(f"window must be {_DESCRIBE_WINDOW}; got {window!r}")
 
     def _rows(self, window: Window, sizes: dict[str, Any]) -> Rows:
         """Return the rows of windows of a number of rows."""
+        least = 0 if isinstance(window, Around) else 1
+        rows = [n if np.ndim(n) else whole_number(name, n, least) for name, n in sizes.items()]
+        if isinstance(window, (Around, Forward)):
+            self._only_rows(window)
         if isinstance(window, Around):
-            self._only_rows(window)
-            before, after = (whole_number(name, n, 0) for name, n in sizes.items())
-            return Rows.around(before, after, self.closed)
-        ((name, n),) = sizes.items()
-        m = whole_number(name, n, 1)
+            return Rows.around(rows[0], rows[1], self.closed)
         if isinstance(window, Forward):
-            self._only_rows(window)
-            return Rows.forward(m, self.closed)
-        return Rows.of(m, self.center, self.closed)
+            return Rows.forward(rows[0], self.closed)
+        return Rows.of(rows[0], self.center, self.closed)
 
     def _interval(self, window: Window, sizes: dict[str, Any], times: "Times") -> Interval:
         """Return the times of windows by width."""
         named = isinstance(window, (Forward, Around))
-        if named and self.center:
+        if self.center and (named or is_calendar(window)):
             raise ValueError(f"center does not apply to the window {window!r}")
-        parts = 2 if self.center else 1
-        widths = [_width(name, n, times, parts, isinstance(window, Around)) for name, n in sizes.items()]
-        nothing = times.values.dtype.type(0), True
-        default = "right"
-        if isinstance(window, Forward):
-            default, widths = "left", [nothing, *widths]
-        elif isinstance(window, Around):
-            default = "both"
-        elif self.center:
-            widths *= 2
-        elif self.equal_times == "all":
-            widths.append(nothing)
+        default = "left" if isinstance(window, Forward) else "both" if named else "right"
         closed = self.closed or default
-        (before, exact), (after, exact_after) = (*widths, (None, True))[:2]
-        # A time cannot lie on a boundary that is no whole number of units.
-        left, right = closed in ("left", "both") or not exact, closed in ("right", "both") or not exact_after
+        left, right = closed in ("left", "both"), closed in ("right", "both")
+        nothing = times.values.dtype.type(0)
+        (name, size), (last_name, last_size) = (*sizes.items(),) * 2 if len(sizes) == 1 else sizes.items()
+        before = after = nothing
+        if not isinstance(window, Forward):
+            before, left = self._distance(name, size, times, left, later=False)
+        if named or self.center:
+            after, right = self._distance(last_name, last_size, times, right, later=True)
+        elif self.equal_times == "past":
+            after = None
         return Interval(before, after, left, right)
+
+    def _distance(
+        self, name: str, size: Any, times: "Times", closed: bool, *, later: bool
+    ) -> tuple[Any, bool]:
+        """Return a distance of a boundary in units of the times, and whether times on it lie in the window.
+
+        The boundary lies `later` or earlier than the time of the window.
+        """
+        parts = 2 if self.center else 1
+        if is_calendar(size):
+            if times.dtype.kind != "M":
+                raise TypeError(f"{name} needs datetimes as times; got {size!r} for times of {times.dtype}")
+            own = times.values if times.at is None else times.at
+            own = (-own if times.descending else own).view(times.dtype)
+            zone = _zone(self.times if times.at is None else self.at)
+            return distances(size, own, zone, later=later != times.descending), closed
+        if np.ndim(size):
+            return _widths(name, size, times, parts, up=not closed), closed
+        width, exact = _width(name, size, times, parts, zero=name.endswith("Around"))
+        # A time cannot lie on a boundary that is no whole number of units.
+        return width, closed or not exact
 
     def _indexer_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
         if len(offsets) != 2:
@@ -404,7 +429,7 @@ class Options:
         """Return the checked times of rows and results."""
         if isinstance(self.times, OrderedTimes):
             _check_length((self.times.rows,), length)
-            return Times(_NO_TIMES, _unit("times", self.times.dtype), self.times.gap)
+            return Times(_NO_TIMES, _unit("times", self.times.dtype), self.times.gap, self.times.dtype)
         return _checked_times(self.times, self.at, offsets, length)
 
 
@@ -428,8 +453,63 @@ def _offsets(name: str, given: Any, length: int, number: int = 0) -> NDArray[np.
     return offsets
 
 
+def _kind(size: Any) -> str:
+    """Return the kind of the dtype of a size for each window; empty for one size."""
+    return size.dtype.kind if np.ndim(size) else ""
+
+
+def _each_size(name: str, size: Any, number: int) -> Any:
+    """Return sizes of `number` windows as an array; one size as it is."""
+    if isinstance(size, (str, tuple)) or np.ndim(size) == 0:
+        return size
+    array = unmasked(name, size)
+    if array.ndim != 1 or array.dtype.kind not in "iufm":
+        raise TypeError(f"{name} must be {_DESCRIBE_WINDOW}; got an array of {array.ndim}-d {array.dtype}")
+    if len(array) != number:
+        raise ValueError(f"{name} must have one size for each of {number} windows; got {len(array)}")
+    bad = array.astype(np.int64) < 0 if array.dtype.kind == "m" else ~(array >= 0)
+    if bad.any():
+        row = int(bad.argmax())
+        raise ValueError(f"{name} must hold sizes of at least 0; at row {row} it was {array[row]}")
+    return array.astype(np.int64) if array.dtype.kind in "iu" else array
+
+
+def _widths(name: str, sizes: NDArray[Any], times: "Times", parts: int, up: bool) -> NDArray[Any]:
+    """Return widths divided by `parts`, in units of the times, rounded up or down to whole ones.
+
+    Whether a time lies within a width that ends between two times does not depend on rounding in the right
+    direction.
+    """
+    if (sizes.dtype.kind == "m") != (times.unit is not None):
+        expected = "numbers" if times.unit is None else "timedeltas"
+        raise TypeError(f"{name} must hold {expected} for times of this type; its dtype was {sizes.dtype}")
+    if times.unit is None and times.values.dtype.kind == "f":
+        return sizes.astype(np.float64) / parts
+    if sizes.dtype.kind == "f":
+        whole = np.ceil(sizes / parts) if up else np.floor(sizes / parts)
+        if whole.size and whole.max() >= 2.0**62:
+            raise ValueError(f"{name} must hold widths below 2**62 units of the times; got {sizes.max()}")
+        return whole.astype(np.int64)
+    ratio = (_unit(name, sizes.dtype) or Fraction(1)) / (times.unit or 1) / parts
+    counts = sizes.view(np.int64) if sizes.dtype.isnative else sizes.astype(np.int64)
+    if counts.size and int(counts.max()) * ratio.numerator >= 2**62:
+        raise ValueError(f"{name} must hold widths below 2**62 units of the times; got {sizes.max()}")
+    scaled = counts * ratio.numerator
+    return -(-scaled // ratio.denominator) if up else scaled // ratio.denominator
+
+
+def _zone(times: Any) -> Any:
+    """Return the time zone of aware datetimes, or None."""
+    dtype: Any = getattr(times, "dtype", getattr(times, "type", None))
+    if getattr(dtype, "kind", "") == "O" or isinstance(times, (list, tuple)):
+        return next((getattr(time, "tzinfo", None) for time in times), None)
+    return getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None)
+
+
 def _is_whole(value: Any) -> bool:
-    """Return whether a value is a whole number, and no width of time."""
+    """Return whether a size is a number of rows, and no width of time."""
+    if np.ndim(value):
+        return _kind(value) == "i"
     return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_, np.timedelta64))
 
 
@@ -546,7 +626,7 @@ def parse_width(window: Any, name: str = "window") -> Fraction | None:
         return Fraction(int(window.astype(np.int64))) * count * _UNITS[name]
     if isinstance(window, timedelta):
         return Fraction(window // timedelta(microseconds=1)) * 1000
-    if isinstance(getattr(window, "nanos", None), int):
+    if not is_calendar(window) and isinstance(getattr(window, "nanos", None), int):
         return Fraction(window.nanos)
     return None
 
@@ -614,14 +694,20 @@ class Times(NamedTuple):
         Nanoseconds of their unit; None for numbers.
     gap : int
         As in :class:`rollstat.windows.TimeWindows`.
+    dtype : numpy.dtype
+        As they were given.
     at : ndarray of the dtype of `values`, or None
         Times of results, in any order.
+    descending : bool
+        Whether descending times were turned into ascending ones.
     """
 
     values: NDArray[Any]
     unit: Fraction | None
     gap: int
+    dtype: np.dtype[Any]
     at: NDArray[Any] | None = None
+    descending: bool = False
 
 
 class OrderedTimes(NamedTuple):
@@ -672,7 +758,7 @@ def _checked_times(times: Any, at: Any, offsets: NDArray[np.int64], length: int)
     asked = None
     if at is not None:
         array, asked = _in_one_unit(array, kind, *numpy_times("at", at))
-    unit, array = _unit("times", array.dtype), _plain_times("times", array)
+    unit, dtype, array = _unit("times", array.dtype), array.dtype, _plain_times("times", array)
     first, last = offsets[:-1], offsets[1:] - 1
     inner = first <= last
     descending = inner.any() and (array[first[inner]] > array[last[inner]]).any()
@@ -691,7 +777,7 @@ def _checked_times(times: Any, at: Any, offsets: NDArray[np.int64], length: int)
             raise ValueError(f"times must not be missing; row {int(missing.argmax())} is NaT")
     if row >= 0:
         raise ValueError(f"times must be in order; row {row} is out of order")
-    return Times(array, unit, max(gap, 0), asked)
+    return Times(array, unit, max(gap, 0), dtype.newbyteorder("="), asked, bool(descending))
 
 
 def _descending(array: NDArray[Any], unit: Fraction | None) -> NDArray[Any]:

@@ -22,9 +22,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from rollstat.calendar_units import is_calendar
 from rollstat.explanation import explain
 from rollstat.options import Options
 from rollstat.registry import REGISTRY
+from rollstat.windows import Around, Forward
 
 __all__ = ["ExpressionNamespace", "SeriesNamespace"]
 
@@ -81,8 +83,6 @@ def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
     """Raise if arguments of an expression cannot work: polars hides errors of its trial call."""
     key = REGISTRY[name].window_name
     window, alone = bound[key], dict(bound)
-    if isinstance(window, pl.Expr):
-        raise TypeError(f"{key} must not be one expression; the bounds of windows are two, (start, end)")
     Options.check(**{k: v for k, v in bound.items() if k in Options.__dataclass_fields__})
     arrays = False
     for each in (key, *_COLUMNS):
@@ -96,10 +96,12 @@ def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
                 f"{each} must be an expression, or return_dtype must name the dtype of the result, because "
                 f"the trial call of polars has other rows; got {type(value).__name__}"
             )
-    if arrays or name in ("aggregate", "apply") or hasattr(window, "get_window_bounds"):
+    unknown = isinstance(window, pl.Expr) or hasattr(window, "get_window_bounds")
+    if arrays or unknown or name in ("aggregate", "apply"):
         return
     # One row in place of each column; which fill values and algorithms are possible depends on the dtype.
-    width = isinstance(window, (str, timedelta, np.timedelta64))
+    sizes = vars(window).values() if isinstance(window, (Forward, Around)) else [window]
+    width = any(isinstance(s, (str, timedelta, np.timedelta64)) or is_calendar(s) for s in sizes)
     times, offsets = np.zeros(1, "M8[s]" if width else float), np.array([0, 1])
     one_row = {"times": times, "at": times, "segments": offsets, "at_segments": offsets}
     for each in _COLUMNS:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.blocks import read_only
 from rollstat.kernels.bounds import breaks_of, chains_of, row_bounds
 from rollstat.kernels.time_bounds import edge_bounds, lags_agree, time_bounds
 
@@ -95,8 +96,8 @@ class Rows(NamedTuple):
 
     Attributes
     ----------
-    left, right : int
-        Rows of a full window before its own row, and from its own row on.
+    left, right : int or ndarray of int64
+        Rows of a full window before its own row, and from its own row on; for all windows, or for each.
     periods : int
         Observations that a result needs where the caller names no number.
     kind : str
@@ -107,32 +108,40 @@ class Rows(NamedTuple):
         For windows at a time: whether its own row is the next one instead of the last.
     """
 
-    left: int
-    right: int
+    left: Any
+    right: Any
     periods: int
     kind: str = "rows"
     includes: bool = True
     ahead: bool = False
 
     @classmethod
-    def of(cls, m: int, center: bool = False, closed: str | None = None) -> "Rows":
+    def of(cls, m: Any, center: bool = False, closed: str | None = None) -> "Rows":
         """Return windows of the last `m` rows, or of `m` rows around their own, as in pandas."""
-        rows = min(m, _MOST_ROWS)
-        after = (rows - 1) // 2 if center or rows == 0 else 0
+        rows = _at_most(m, _MOST_ROWS)
+        after = (rows - 1) // 2 if center else _at_most(rows - 1, 0)
         right_closed = closed not in ("left", "neither")
         left = rows - after - 1 + (closed in ("left", "both"))
-        return cls(left, after + right_closed, m, includes=right_closed)
+        return cls(left, after + right_closed, _periods(m), includes=right_closed)
 
     @classmethod
-    def forward(cls, m: int, closed: str | None = None) -> "Rows":
+    def forward(cls, m: Any, closed: str | None = None) -> "Rows":
         """Return windows of the current row and those after it; `closed` is for windows at a time."""
-        return cls(0, min(m, _MOST_ROWS), m, "forward", closed in ("right", "neither"), True)
+        return cls(0, _at_most(m, _MOST_ROWS), _periods(m), "forward", closed in ("right", "neither"), True)
 
     @classmethod
-    def around(cls, before: int, after: int, closed: str | None = None) -> "Rows":
+    def around(cls, before: Any, after: Any, closed: str | None = None) -> "Rows":
         """Return windows of the current row and those around it; `closed` is for windows at a time."""
-        left, right = min(before, _MOST_ROWS), min(after + 1, _MOST_ROWS)
-        return cls(left, right, before + after + 1, "around", closed not in ("left", "neither"))
+        left, right = _at_most(before, _MOST_ROWS), _at_most(after, _MOST_ROWS) + 1
+        return cls(left, right, _periods(before + after + 1), "around", closed not in ("left", "neither"))
+
+
+def _at_most(rows: Any, most: int) -> Any:
+    return min(rows, most) if isinstance(rows, int) else np.minimum(rows, most)
+
+
+def _periods(rows: Any) -> int:
+    return rows if isinstance(rows, int) else 1
 
 
 class Interval(NamedTuple):
@@ -140,9 +149,9 @@ class Interval(NamedTuple):
 
     Attributes
     ----------
-    before, after : int or float
-        In the units of the times. If `after` is None, a window that is closed on the right ends with its
-        own row, so that no result depends on later rows of the same time.
+    before, after : int, float or ndarray of the dtype of the times
+        In the units of the times, for all windows or for each. If `after` is None, a window that is closed on
+        the right ends with its own row, so that no result depends on later rows of the same time.
     left_closed, right_closed : bool
         Whether times on the boundary lie in the window.
     """
@@ -572,47 +581,64 @@ class WindowsAt(ExplicitWindows):
         )
 
 
-def windows_at(
+def each_window(
     reach: Rows | Interval,
-    times: NDArray[Any],
     offsets: NDArray[np.int64],
-    at: NDArray[Any],
+    times: NDArray[Any],
+    at: NDArray[Any] | None,
     at_offsets: NDArray[np.int64],
-) -> WindowsAt:
-    """Return the windows at times of their own, in any order.
+    step: int,
+) -> ExplicitWindows:
+    """Return windows whose bounds are found one by one: of a size for each, or at times of their own.
 
     Parameters
     ----------
     reach : Rows or Interval
         The rows or times of a window.
-    times : ndarray of int64 or float64, shape (length,)
-        Times of the rows, non-decreasing within each segment.
     offsets : ndarray of int64, shape (segments + 1,)
         Where each segment starts, and the length of the data.
-    at : ndarray of int64 or float64, shape (rows,)
-        Times of the windows, of the dtype of `times`.
+    times : ndarray of int64 or float64, shape (length,) or (0,)
+        Times of the rows, non-decreasing within each segment; none where the windows are of rows.
+    at : ndarray of int64 or float64, shape (rows,), or None
+        Times of the windows in any order, of the dtype of `times`. None for windows around rows of data.
     at_offsets : ndarray of int64, shape (segments + 1,)
-        Where the windows over each segment start, and their number.
+        Where the windows at times of each segment start, and their number.
+    step : int
+        The windows belong to every `step`-th row of data if `at` is None.
     """
-    order = None
-    if (at[1:] < at[:-1]).any():
+    order = rows = None
+    if at is None:
+        around = _RowWindows(offsets, step)
+        rows = around.position(0, around.rows)
+        at, at_offsets = times[rows] if len(times) else times, np.searchsorted(rows, offsets)
+        reach = reach._replace(**{k: v[rows] for k, v in reach._asdict().items() if np.ndim(v)})
+    elif not any(map(np.ndim, reach)) and (at[1:] < at[:-1]).any():
         order = np.lexsort((at, np.repeat(np.arange(len(offsets) - 1), np.diff(at_offsets))))
         at = at[order]
 
     def count(distance: Any, passes: bool) -> NDArray[np.int64]:
         """Return the rows before the edge at a distance from the time of each window."""
         out = np.empty(len(at), np.int64)
-        edge_bounds(times, offsets, at, at_offsets, times.dtype.type(distance), passes, out)
+        distance = read_only(np.atleast_1d(np.asarray(distance, times.dtype)))
+        edge_bounds(times, offsets, read_only(at), at_offsets, distance, passes, out)
         return out
 
+    low, high = (np.repeat(bound, np.diff(at_offsets)) for bound in (offsets[:-1], offsets[1:]))
     if isinstance(reach, Interval):
-        start = count(-reach.before, not reach.left_closed)
-        end = np.maximum(start, count(reach.after or 0, reach.right_closed))
+        before, after, left_closed, right_closed = reach
+        start = count(-before, not left_closed)
+        if rows is not None and after is None and right_closed:
+            end = rows + 1
+        else:
+            end = count(0 if after is None else after, right_closed)
+        end = np.maximum(start, end)
     else:
-        own = count(0, reach.includes) - (reach.includes and not reach.ahead)
-        low, high = (np.repeat(bound, np.diff(at_offsets)) for bound in (offsets[:-1], offsets[1:]))
+        own = count(0, reach.includes) - (reach.includes and not reach.ahead) if rows is None else rows
         start = np.clip(own - reach.left, low, high)
         end = np.clip(own + reach.right, start, high)
-    windows = WindowsAt(start, end, int(offsets[-1]), reach.periods if isinstance(reach, Rows) else 1, "at")
+    length, periods = int(offsets[-1]), reach.periods if isinstance(reach, Rows) else 1
+    if rows is not None:
+        return ExplicitWindows(start, end, length, periods, "a size for each", position=rows)
+    windows = WindowsAt(start, end, length, periods, "at")
     windows.order = order
     return windows

@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -269,6 +270,10 @@ def windows_of_any_form(rng: np.random.Generator, n: int) -> dict[str, Any]:
     so_far, before = (np.searchsorted(times, asked, side) for side in ("right", "left"))
     start, reach = rng.integers(0, n + 1, n), rng.integers(0, 9, n)
     end = np.minimum(start + reach, n)
+    days, month = times.astype("M8[D]"), pd.DateOffset(months=1)
+    earlier, later = (
+        np.array(moved, "M8[D]") for moved in (pd.DatetimeIndex(days) - month, pd.DatetimeIndex(days) + month)
+    )
     return {
         "any order": ((start, end), {}, (start, end), 1),
         "nested": ((np.arange(n // 2), n - np.arange(n // 2)), {}, None, 1),
@@ -283,6 +288,20 @@ def windows_of_any_form(rng: np.random.Generator, n: int) -> dict[str, Any]:
             "9s",
             {**of_rows, "equal_times": "all"},
             between(times, times - 9, times, "right"),
+            1,
+        ),
+        "rows for each": (reach, {}, (np.maximum(np.arange(n) + 1 - reach, 0), np.arange(n) + 1), 1),
+        "widths for each": (
+            rollstat.Around(reach.astype("m8[s]"), "4s"),
+            of_rows,
+            between(times, times - reach, times + 4, "both"),
+            1,
+        ),
+        "calendar": (rollstat.Forward("1 month"), {"times": days}, between(days, days, later, "left"), 1),
+        "calendar at": (
+            "1mo",
+            {"times": days, "at": days[::-1]},
+            between(days, earlier[::-1], days[::-1], "right"),
             1,
         ),
         "at": ("9s", at, between(times, asked - 9, asked, "right"), 1),

@@ -297,6 +297,25 @@ def test_positions_in_segments_of_several_columns(rng):
             {"at": [1], "times": [1, 2, 3], "segments": [0, 1, 3], "at_segments": [0, 1]},
             "at_segments must have 3 offsets",
         ),
+        ([1, 2], {}, "window must have one size for each of 3 windows; got 2"),
+        ([1, -2, 3], {}, "window must hold sizes of at least 0; at row 1 it was -2"),
+        ([1.0, np.nan, 3], {"times": [1, 2, 3]}, "window must hold sizes of at least 0; at row 1 it was nan"),
+        ([1.0, 2.0, 3.0], {}, "needs times=, the position"),
+        (np.ones(3, "m8[s]"), {}, "needs times=, the time"),
+        (np.ones(3, "m8[s]"), {"times": [1, 2, 3]}, "window must hold numbers for times of this type"),
+        ([1, 2, 3], {"times": np.arange(3).astype("M8[s]")}, "window must hold timedeltas for times"),
+        (np.full(3, 2.0**62), {"times": [1, 2, 3]}, r"window must hold widths below 2\*\*62 units"),
+        (np.full(3, 2**60, "m8[s]"), {"times": np.arange(3).astype("M8[ns]")}, r"widths below 2\*\*62 units"),
+        (["1s", "2s", "3s"], {"times": np.arange(3).astype("M8[s]")}, "window must be a number of rows"),
+        ("1 month", {}, "needs times=, the time"),
+        ("1 month", {"times": [1, 2, 3]}, "window needs datetimes as times; got '1 month'"),
+        (pd.offsets.BDay(), {"times": np.arange(3).astype("m8[s]")}, "window needs datetimes as times"),
+        ("1 month", {"times": np.arange(3).astype("M8[s]"), "center": True}, "center does not apply"),
+        (
+            pd.DateOffset(hours=1),
+            {"times": np.arange(3).astype("M8[D]")},
+            "window must hold whole units of the times, D",
+        ),
         (2, {"equal_times": "all"}, "equal_times='all' needs times="),
         (2, {"equal_times": "none"}, "equal_times must be one of"),
         (rollstat.Around(1, -1), {}, "after of rollstat.Around must be an integer of at least 0; got -1"),
@@ -635,3 +654,127 @@ def test_as_few_chains_as_possible(rng):
                 deepest[j] = max(deepest[j], deepest[i] + 1)
         assert chains <= max(deepest)
         assert sorted(windows.order if windows.order is not None else range(15)) == list(range(15))
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("closed", CLOSED)
+def test_a_number_of_rows_for_each_row(rng, center, closed):
+    values, m = data(rng, 60, np.dtype("f8")), rng.integers(0, 12, 60)
+    options = {"center": center, "closed": closed, "min_periods": 1}
+    wanted = [
+        rollstat.rolling_median(values, n, **options)[i] if n else np.nan for i, n in enumerate(m.tolist())
+    ]
+    if closed == "both":  # no row and the one before
+        wanted = [
+            values[i - 1] if n == 0 and i and not center else w for i, (w, n) in enumerate(zip(wanted, m))
+        ]
+    found = rollstat.rolling_median(values, m, center=center, closed=closed)
+    keep = m > 0
+    np.testing.assert_array_equal(found[keep], np.array(wanted)[keep])
+    for given in (m.tolist(), pd.Series(m), m.astype(np.uint8)):
+        again = rollstat.rolling_median(values, given, center=center, closed=closed)
+        np.testing.assert_array_equal(again, found)
+    stepped = rollstat.rolling_median(values, m, center=center, closed=closed, step=7)
+    np.testing.assert_array_equal(stepped, found[::7])
+    parts = [
+        rollstat.rolling_median(values[a:b], m[a:b], center=center, closed=closed)
+        for a, b in ((0, 25), (25, 60))
+    ]
+    cut = rollstat.rolling_median(values, m, center=center, closed=closed, segments=[0, 25, 60])
+    np.testing.assert_array_equal(cut, np.concatenate(parts))
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("closed", CLOSED)
+def test_a_width_for_each_row(rng, center, closed):
+    n, closed_ends = 60, {"left": (True, False), "both": (True, True), "neither": (False, False)}
+    low_closed, high_closed = closed_ends.get(closed, (False, True))
+    times = np.sort(rng.integers(0, 80, n))
+    quarters = rng.integers(0, 50, n)  # of a unit
+    for widths, given in (
+        (quarters, {"window": quarters / 4, "times": times}),
+        (quarters, {"window": quarters / 4, "times": times * 1.0}),
+        (quarters, {"window": (quarters * 250).astype("m8[ms]"), "times": times.astype("M8[s]")}),
+        (4 * quarters, {"window": quarters, "times": times}),
+        (4 * quarters, {"window": quarters.astype("m8[s]"), "times": times.astype("M8[s]").astype("M8[ns]")}),
+    ):
+        found = rollstat.rolling_count(np.ones(n), closed=closed, center=center, **given)
+        for i in range(n):
+            away = 8 * (times - times[i])
+            reach = widths[i] if center else 2 * widths[i]
+            held = (away > -reach) | (low_closed & (away == -reach))
+            if center:
+                held &= (away < reach) | (high_closed & (away == reach))
+            else:
+                held &= np.arange(n) <= i if high_closed else away < 0
+            assert found[i] == held.sum()
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin", "America/New_York"])
+@pytest.mark.parametrize(
+    "window",
+    [
+        "1 month",
+        "2mo",
+        "1q",
+        "1 year 1 month",
+        pd.offsets.BDay(5),
+        pd.offsets.MonthEnd(),
+        pd.DateOffset(days=1),
+    ],
+    ids=str,
+)
+def test_calendar_windows_by_the_local_clock(rng, window, zone):
+    n = 150
+    seconds = np.sort(rng.integers(0, 500 * 86_400, n)).astype("m8[s]")
+    times = pd.DatetimeIndex(np.datetime64("2023-01-31", "s") + seconds)
+    times = times if zone is None else times.tz_localize("UTC").tz_convert(zone)
+    months = {"1 month": 1, "2mo": 2, "1q": 3, "1 year 1 month": 13}
+    offset = pd.DateOffset(months=months[window]) if isinstance(window, str) else window
+    ahead = rollstat.rolling_count(np.ones(n), rollstat.Forward(window), times=times)
+    found = rollstat.rolling_count(np.ones(n), window, times=times)
+    asked = rng.permutation(n)[:20]
+    at = rollstat.rolling_count(np.ones(n), window, times=times, at=times[asked])
+    descending = rollstat.rolling_count(np.ones(n), window, times=times[::-1], closed="left")
+    for i, time in enumerate(times):
+        later, earlier = (
+            moved if zone is None else moved.tz_localize(zone, ambiguous=True, nonexistent="shift_forward")
+            for moved in (time.tz_localize(None) + offset, time.tz_localize(None) - offset)
+        )
+        assert ahead[i] == ((times >= time) & (times < later)).sum()
+        assert found[i] == ((times > earlier) & (times <= time)).sum() - (times[i + 1 :] == time).sum()
+        assert descending[n - 1 - i] == ((times > time) & (times <= later)).sum()
+        for place in np.flatnonzero(asked == i):
+            assert at[place] == ((times > earlier) & (times <= time)).sum()
+
+
+def test_calendar_windows_of_clocks_that_change():
+    # Two months before 02:30 the clock skipped an hour: the next time is 03:00, 01:00 in UTC.
+    instants = ["2024-03-31 01:00:00", "2024-03-31 01:00:01", "2024-05-31 00:30"]
+    skipped = pd.DatetimeIndex(instants, tz="UTC").tz_convert("Europe/Berlin")
+    for times in (skipped, list(skipped), skipped.to_series()):
+        assert rollstat.rolling_count(np.ones(3), "2 months", times=times).tolist() == [1, 2, 2]
+    # A month before 02:30 the clock showed that time twice: the first was 00:30 in UTC.
+    instants = ["2024-10-27 00:30", "2024-10-27 00:31", "2024-10-27 01:30", "2024-11-27 01:30"]
+    twice = pd.DatetimeIndex(instants, tz="UTC").tz_convert("Europe/Berlin")
+    assert rollstat.rolling_count(np.ones(4), "1 month", times=twice).tolist() == [1, 2, 3, 3]
+    business = pd.bdate_range("2024-01-01", periods=30)
+    wanted = pd.Series(1.0, index=business).rolling(
+        VariableOffsetWindowIndexer(index=business, offset=pd.offsets.BDay(5))
+    )
+    np.testing.assert_array_equal(
+        rollstat.rolling_count(np.ones(30), pd.offsets.BDay(5), times=business), wanted.sum()
+    )
+
+
+def test_plans_of_calendar_windows_and_sizes_are_not_taken_for_others():
+    day = np.arange(0, 4, 1).astype("M8[D]").astype("M8[s]")
+    for times in (day, day + np.timedelta64(365, "D"), day.copy()):
+        first = rollstat.rolling_count(np.ones(4), "1mo", times=times)
+        assert first.tolist() == [1, 2, 3, 4]
+    far = np.array(["2024-01-31", "2024-02-28", "2024-02-29", "2024-03-30"], "M8[s]")
+    assert rollstat.rolling_count(np.ones(4), "1mo", times=far).tolist() == [1, 2, 3, 1]
+    assert rollstat.rolling_sum(np.ones(3), rollstat.Forward(2), min_periods=1).tolist() == [2, 2, 1]
+    for bad in (rollstat.Forward(2.0), rollstat.Forward(True)):  # equal to 2, or to 1
+        with pytest.raises((TypeError, ValueError), match=r"window"):
+            rollstat.rolling_sum(np.ones(3), bad, min_periods=1)

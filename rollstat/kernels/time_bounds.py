@@ -269,12 +269,14 @@ def edge_bounds(times, offsets, own, own_offsets, distance, passes, out):
     """Write to `out` how many rows lie before the edge at a distance from each of the times `own`.
 
     These have any order. The segment of rows from `offsets` on is searched for those from `own_offsets` on.
+    There is one `distance` for each, or one for all.
     """
+    last = len(distance) - 1
     for segment in range(len(offsets) - 1):
         low, high = offsets[segment], offsets[segment + 1]
         bound = low
         for i in range(own_offsets[segment], own_offsets[segment + 1]):
-            bound = _search(times, edge_of(own[i], distance, passes), bound, low, high)
+            bound = _search(times, edge_of(own[i], distance[min(i, last)], passes), bound, low, high)
             out[i] = bound
 
 

@@ -45,10 +45,10 @@ arr : array_like of float, int or bool, shape (..., n, ...)
 """
 
 _WINDOW = """\
-window : int, str, timedelta, number, (start, end), Expanding, Forward, Around or BaseIndexer
-    The window of each row: a number of rows that ends with the row itself; a width in time or on a number
-    line, together with `times`; or explicit bounds ``[start, end)``, two integer arrays.
-    See :ref:`windows`.
+window : int, str, timedelta, number, array, DateOffset, (start, end), Expanding, Forward, Around or indexer
+    The window of each row: a number of rows that ends with the row itself; a width in time, by the calendar
+    or on a number line, together with `times`; an array with a size for each row; or explicit bounds
+    ``[start, end)``, two integer arrays. See :ref:`windows`.
 """
 
 _DDOF = """\

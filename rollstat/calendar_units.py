@@ -1,0 +1,84 @@
+"""Windows of calendar units: months, quarters, years, and any offset of pandas, such as business days.
+
+::
+
+    times, zone --> local clock --> times an offset earlier or later, by pandas --> distances from the times
+
+The width of "1 month" differs from time to time. So calendar units become a width for each window, in the
+unit of the times. pandas is imported when such a window is used.
+"""
+
+import re
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat._extras import require
+
+_MONTHS = {"mo": 1, "month": 1, "months": 1, "q": 3, "quarter": 3, "quarters": 3}
+_MONTHS |= {"y": 12, "year": 12, "years": 12}
+_PART = rf"\s*(\d*)\s*({'|'.join(sorted(_MONTHS, key=len, reverse=True))})\s*"
+_CALENDAR = re.compile(rf"(?:{_PART})+", re.ASCII)
+
+
+def months_of(width: str) -> int | None:
+    """Return the months of a string such as "1mo", "2 quarters" or "1 year 6 months"; None for others."""
+    if _CALENDAR.fullmatch(width) is None:
+        return None
+    return sum(int(count or 1) * _MONTHS[unit] for count, unit in re.findall(_PART, width, re.ASCII))
+
+
+def is_calendar(width: Any) -> bool:
+    """Return whether a width is one of calendar units: its length depends on the time."""
+    if isinstance(width, str):
+        return months_of(width) is not None
+    return hasattr(width, "rollback") and not _is_fixed(width)
+
+
+def depends_on_time(window: Any) -> bool:
+    """Return whether a window is one of calendar units, or reaches so far."""
+    return is_calendar(window) or any(map(is_calendar, getattr(window, "__dict__", {}).values()))
+
+
+def _is_fixed(offset: Any) -> bool:
+    try:
+        return isinstance(offset.nanos, int)
+    except ValueError:  # of pandas, for offsets whose length is not fixed
+        return False
+
+
+def distances(width: Any, times: NDArray[Any], zone: Any, *, later: bool) -> NDArray[np.int64]:
+    """Return how far the times lie from those a calendar width earlier, or later, in their unit.
+
+    Parameters
+    ----------
+    width : str or DateOffset
+        The calendar units.
+    times : ndarray of datetime64
+        In UTC if there is a zone, in a unit that pandas has.
+    zone
+        The time zone whose clock counts, or None. A time that its clock skips counts as the next one, and one
+        that the clock shows twice as the first.
+    later : bool
+        Whether the other time lies after each time.
+    """
+    require("pandas", "a window of calendar units", "pandas")
+    pandas = import_module("pandas")
+    months = months_of(width) if isinstance(width, str) else None
+    offset = width if months is None else pandas.DateOffset(months=months)
+    index = pandas.DatetimeIndex(times)
+    local = index if zone is None else index.tz_localize("UTC").tz_convert(zone).tz_localize(None)
+    moved = local + offset if later else local - offset
+    if zone is not None:
+        first = np.ones(len(moved), np.bool_)
+        moved = moved.tz_localize(zone, ambiguous=first, nonexistent="shift_forward").tz_convert("UTC")
+        moved = moved.tz_localize(None)
+    gap = (moved - index if later else index - moved).to_numpy()
+    exact: NDArray[Any] = gap.astype(times.dtype.str.replace("M8", "m8"))
+    if (exact != gap).any():
+        raise ValueError(
+            f"window must hold whole units of the times, {np.datetime_data(times.dtype)[0]}; got {width!r}"
+        )
+    return exact.view(np.int64)
