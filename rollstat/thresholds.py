@@ -50,6 +50,12 @@ PREDICTABLE_PROBED_ROWS = 256
 SORTED_BY_NETWORK = 24
 """Widest window that a network sorts completely, for deviations and trimmed means."""
 
+SORTED_WINDOW_OF_POINTS = 64
+"""Most rows of an average window, for each order statistic, that a sorted array holds if windows vary."""
+
+LONGEST_SORTED_WINDOW_OF_POINTS = 1024
+"""Most rows of the longest of these windows: each of its rows may move all others."""
+
 SORTED_WINDOW_OF_DEVIATIONS = 512
 """Widest window that is kept as a sorted array for the median absolute deviation."""
 

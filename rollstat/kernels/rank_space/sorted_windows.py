@@ -55,6 +55,18 @@ class QuantileOf(NamedTuple):
     interpolation: int
 
 
+class Points(NamedTuple):
+    """Several order statistics and quantiles: for each of them `k` or, if that is 0, `q` and `interpolation`.
+
+    `found` is scratch. A rank beyond the observations is the nearest one.
+    """
+
+    k: np.ndarray
+    q: np.ndarray
+    interpolation: np.ndarray
+    found: np.ndarray
+
+
 class SpreadOf(NamedTuple):
     """The distance of two quantiles; if they are `whole` numbers, these are subtracted before rounding."""
 
@@ -260,6 +272,16 @@ def _read_quantile(reader, values, missing, start, end, given, window, count, hi
 
 
 @kernel
+def _read_points(reader, values, missing, start, end, given, window, count, hint, marks):
+    for i in range(len(reader.found)):
+        if reader.k[i] == 0:
+            reader.found[i] = _quantile(window, count, reader.q[i], reader.interpolation[i])
+        else:
+            reader.found[i] = window[min(max(_rank_of(reader.k[i], count, 0), 0), count - 1)]
+    return reader.found, hint
+
+
+@kernel
 def _inner(window, count, q, middle):
     """Return the observation at or below a quantile, and how far above it the quantile lies."""
     place = q * (count - 1)
@@ -364,6 +386,7 @@ _READERS = {
     Kth: _read_kth,
     Position: _read_position,
     QuantileOf: _read_quantile,
+    Points: _read_points,
     SpreadOf: _read_spread,
     Distances: _read_distances,
     Deviation: _read_deviation,

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block, Outcome, Point, Selection, read_only
+from rollstat import thresholds
+from rollstat.blocks import Block, Outcome, Point, Selection, exact_floats, read_only
 from rollstat.dtypes import EXACT, compute_dtype
 from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.kernels.selection.quantiles import (
@@ -46,6 +47,9 @@ _DRIVERS: dict[str, Callable[[Block, Selection], None]] = {
 _BLOCK_ROWS = {"rank_bits": rank_bits.block_rows, "small_window": small_window.block_rows}
 _POINTS = {"rank_bits": rank_bits.select_points, "small_window": small_window.select_points}
 _FIXED_ONLY = {"small_window": small_window.LARGEST_WIDTH, "three_trees": None}
+
+
+_IF_ROUNDED = (("rank_bits", "float64 does not hold the values"),)
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,7 @@ class OrderStatistics(Computation):
         self.algorithm = algorithm
         self.rows = windows.rows
         self.dtype = dtype
+        self._varies = not windows.fixed_width
         self.outputs = [
             Output("position" if positions else request.kind(), request.required) for request in requests
         ]
@@ -177,6 +182,13 @@ class OrderStatistics(Computation):
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
         fixed = block.width
+        if (
+            self.algorithm == "auto"
+            and self._varies
+            and not self.positions
+            and _is_narrow(block, len(self.requests))
+        ):
+            return Choice("sorted_window", "windows that vary, of few rows on average", _IF_ROUNDED)
         selection = self._choose_selection(fixed)
         if not (complete and fixed and self.algorithm == "auto" and self._all_ends(fixed)):
             return selection
@@ -208,6 +220,10 @@ class OrderStatistics(Computation):
         if self._write_unsearched(block, results):
             return Outcome(complete=True, algorithm="small_window")
         algorithm = self.choose(block, block.missing is None).name
+        if algorithm == "sorted_window" and self.algorithm == "auto":
+            if self._read_sorted(block, min_periods, results):
+                return Outcome(marked=block.nan_below is not None, algorithm=algorithm)
+            algorithm = "rank_bits"
         if algorithm in _DRIVERS:
             self._select(algorithm, block, min_periods, results)
         else:
@@ -240,6 +256,30 @@ class OrderStatistics(Computation):
                 result[...] = position
         elif not direct:
             self._combine(block, selection, results)
+
+    def _read_sorted(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> bool:
+        """Write all order statistics from a sorted array of each window, if float64 holds the values."""
+        values, requests = exact_floats(read_only(block.values)), self.requests
+        if values is None or any(
+            r.kind() != "value" and f.dtype.kind != "f" for r, f in zip(requests, results)
+        ):
+            return False
+        least, mark = (min_periods, 0.0) if block.nan_below is None else (block.nan_below, np.nan)
+        one = len(requests) == 1 and results[0].dtype == values.dtype
+        found = results[0][None] if one else np.empty((len(requests), block.rows))
+        reader = readers.Points(
+            np.array([getattr(request, "k", 0) for request in requests]),
+            np.array([getattr(request, "q", 0.0) for request in requests], np.float64),
+            np.array([INTERPOLATIONS[getattr(request, "interpolation", "linear")] for request in requests]),
+            np.empty(len(requests)),
+        )
+        windows = read_only(block.start), read_only(block.end), read_only(np.empty(0, np.int64))
+        scratch = np.empty(block.longest + 1), np.full(len(requests), mark)
+        readers.sorted_windows(reader, values, block.mask, *windows, max(least, 1), *scratch, found)
+        with np.errstate(over="ignore"):  # values that float32 cannot hold become infinite
+            for result, row in zip(() if one else results, found):
+                result[...] = row
+        return True
 
     def _write_unsearched(self, block: Block, results: list[NDArray[Any]]) -> bool:
         """Write order statistics of windows of five before a search for NaN; return whether there is none."""
@@ -288,6 +328,14 @@ class OrderStatistics(Computation):
                 continue
             blend = interpolate if floating else interpolate_whole
             blend(lower, upper, block.count, request.q, code, result)
+
+
+def _is_narrow(block: Block, requests: int) -> bool:
+    """Return whether to keep the windows of a block, whose width varies, as a sorted array."""
+    if block.width or block.reach is not None or block.longest > thresholds.LONGEST_SORTED_WINDOW_OF_POINTS:
+        return False
+    most = thresholds.SORTED_WINDOW_OF_POINTS * requests * block.rows
+    return int((block.end - block.start).sum()) <= most
 
 
 def _is_end(point: Point, width: int) -> bool:
