@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import read_only
 from rollstat.kernels.bounds import breaks_of, chains_of, row_bounds
-from rollstat.kernels.time_bounds import edge_bounds, lags_agree, time_bounds
+from rollstat.kernels.time_bounds import edge_bounds, first_unordered, lags_agree, time_bounds
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -612,7 +612,7 @@ def each_window(
         rows = around.position(0, around.rows)
         at, at_offsets = times[rows] if len(times) else times, np.searchsorted(rows, offsets)
         reach = reach._replace(**{k: v[rows] for k, v in reach._asdict().items() if np.ndim(v)})
-    elif not any(map(np.ndim, reach)) and (at[1:] < at[:-1]).any():
+    elif not any(map(np.ndim, reach)) and first_unordered(at, at_offsets) >= 0:
         order = np.lexsort((at, np.repeat(np.arange(len(offsets) - 1), np.diff(at_offsets))))
         at = at[order]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rollstat.engine import work_on_threads
 from rollstat.features import frames
-from rollstat.features.definition import FeatureColumn, Features, naming
+from rollstat.features.definition import FeatureColumn, Features, by_width, naming
 from rollstat.foreign import missing_results
 from rollstat.options import Options
 from rollstat.pandas.calls import POSITIONS
@@ -35,6 +35,8 @@ def compute(features: Features, frame: Any, at: Any, threads: int | None) -> Any
     """Return the rows of a frame, or of `at`, with the features; see :meth:`Features.compute`."""
     rows = frames.frame_of("frame", frame)
     labels = None if at is None else frames.frame_of("at", at)
+    if labels is not None and features.on is None:
+        raise ValueError("at needs on=, the column of the times")
     _check_columns(features, rows, labels)
     found: list[Any] = [None] * len(features.columns)
     threads = Options.check(threads=threads).threads
@@ -64,35 +66,34 @@ def _check_columns(features: Features, rows: Any, labels: Any) -> None:
 
 
 class _Order:
-    """The rows of a frame in the order of keys and times.
+    """Rows, and perhaps labels, in the order of keys and times.
 
     Attributes
     ----------
-    order : ndarray of int64 or None
-        The rows in that order; None if they are in it.
+    rows, results : ndarray of int64 or None
+        The rows, and those of the results, in that order; None if they are in it.
     options : dict
         Segments and times in that order, as the functions take them.
+    starts : ndarray of int64
+        The first row of the series of each result.
     """
 
-    def __init__(self, features: Features, keys: Sequence[str], rows: Any) -> None:
-        further = [frames.codes_of(rows[name]) for name in features.order_by]
-        self.times = None if features.on is None else frames.times_of(features.on, rows[features.on])
-        within = [*([] if self.times is None else [self.times]), *further]
-        ids = frames.ids_of([frames.codes_of(rows[name]) for name in keys]) if keys else None
-        self.order = frames.order_by(within if ids is None else [ids, *within])
-        starts: Any = []
-        if ids is not None:
-            ids = frames.take(ids, self.order)
-            starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
-        self.options = {"segments": np.array([0, *starts, len(rows)], np.int64)}
-        if self.times is not None:
-            self.options["times"] = frames.take(self.times, self.order)
-
-    @property
-    def starts(self) -> NDArray[np.int64]:
-        """The first row of the series of each row."""
-        offsets = self.options["segments"]
-        return np.repeat(offsets[:-1], np.diff(offsets))
+    def __init__(self, features: Features, keys: Sequence[str], given: Sequence[Any]) -> None:
+        times = [[] if features.on is None else [frames.times_of(features.on, each)] for each in given]
+        within = [[*times[0], *(frames.codes_of(given[0][name]) for name in features.order_by)], *times[1:]]
+        ids = frames.ids_of(given, keys)
+        orders = [frames.order_by([own, *others]) for own, others in zip(ids, within)]
+        ids = [frames.take(own, order) for own, order in zip(ids, orders)]
+        firsts = [own[np.append(own[:1] == own[:1], own[1:] != own[:-1])] for own in ids]
+        groups = np.unique(np.concatenate(firsts))
+        offsets = [np.append(np.searchsorted(own, groups), len(own)) for own in ids]
+        if not len(groups):
+            offsets = [np.zeros(2, np.int64)] * len(given)
+        self.rows, self.results = orders[0], orders[-1]
+        self.options = dict(zip(("segments", "at_segments"), offsets))
+        for name, own, order in zip(("times", "at"), times, orders):
+            self.options.update((name, frames.take(each, order)) for each in own)
+        self.starts = np.repeat(offsets[0][:-1], np.diff(offsets[-1]))
 
 
 @dataclass
@@ -110,7 +111,7 @@ class _Series:
     def __init__(self, features: Features, keys: tuple[str, ...], rows: Any, labels: Any) -> None:
         self._features, self._rows = features, rows
         self._to = rows if labels is None else labels
-        self._own = _Order(features, keys, rows)
+        self._own = _Order(features, keys, [rows] if labels is None else [rows, labels])
         self._columns = [i for i, column in enumerate(features.columns) if column.by == keys]
         self._shared: dict[Any, Any] = {}  # first the feature that needs it, then what is shared
         self._masks: deque[tuple[NDArray[np.bool_], NDArray[np.bool_]]] = deque(maxlen=_MASKS)
@@ -151,12 +152,14 @@ class _Series:
         values = column.values
         if condition is not None:
             values = frames.where(values, frames.condition_of(condition, self._rows))
-        return column._replace(values=frames.take(values, self._own.order))
+        return column._replace(values=frames.take(values, self._own.rows))
 
     def _make_windows(self, window: Any, center: bool, closed: Any) -> Windows:
         given: Any = dict(self._own.options)
-        if not isinstance(window, (str, float)):
+        if not by_width(window) and "at" not in given:
             given.pop("times", None)
+        elif not by_width(window) and given["times"].dtype.kind not in "mM":  # else a number is a width
+            given["times"], given["at"] = frames.in_microseconds(given["times"], given["at"])
         checked = Options.check(center=center, closed=closed, **given)
         windows = checked.windows(window, checked.offsets(len(self._rows)))
         if not isinstance(windows, TimeWindows):
@@ -192,7 +195,7 @@ class _Series:
         feature = columns[job.numbers[0][0]].feature
         with naming(feature, columns[job.numbers[0][0]].window):
             results = flattened(job.call.run())
-        order, name = self._own.order, REGISTRY[feature.statistic].function.__name__
+        order, name = self._own.results, REGISTRY[feature.statistic].function.__name__
         if feature.statistic in POSITIONS and feature.parameters.get("relative_to", "data") == "data":
             for rows in map(np.ma.getdata, results):
                 rows -= np.where(rows >= 0, self._own.starts, 0)
@@ -210,6 +213,6 @@ class _Series:
         for known, placed in list(self._masks):
             if np.array_equal(known, mask):
                 return placed
-        own: NDArray[np.bool_] = frames.put(mask, self._own.order)
+        own: NDArray[np.bool_] = frames.put(mask, self._own.results)
         self._masks.append((mask, own))
         return own

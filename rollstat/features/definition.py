@@ -14,10 +14,11 @@ from rollstat import operators
 from rollstat.options import parse_width, width_text
 from rollstat.registry import REGISTRY
 from rollstat.results import flattened
-from rollstat.windows import Expanding, Forward
+from rollstat.windows import Around, Expanding, Forward
 
 _OPTIONS = ("min_periods", "center", "closed", "nan_policy", "algorithm")
-_WINDOWS = {"Expanding": Expanding, "Forward": Forward}
+_WINDOWS = {"Expanding": Expanding, "Forward": Forward, "Around": Around}
+_NAMED = Expanding, Forward, Around
 _VERSION = 1
 
 
@@ -65,7 +66,7 @@ class Feature:
 
         Parameters
         ----------
-        *windows : int, str, timedelta, float, Expanding or Forward
+        *windows : int, str, timedelta, float, Expanding, Forward or Around
             Numbers of rows, or widths of the times of the set; a float is a width of numeric ones.
         **options
             `min_periods`, `center`, `closed`, `nan_policy` and `algorithm` of the functions
@@ -274,16 +275,15 @@ class Features:
         """Return the dtypes of the results, from a call without rows, which also checks all arguments."""
         options, arrays = self.call_options(feature, window), [np.empty(0)] * len(feature.inputs)
         with naming(feature, window):
-            if isinstance(window, (str, float)):
+            if by_width(window):
                 if self.on is None:
                     raise ValueError("a width needs on=, the column of the times")
-                options["times"] = np.empty(0, "M8[us]" if isinstance(window, str) else float)
+                options["times"] = np.empty(0, float if float in map(type, _sizes(window)) else "M8[us]")
             return [result.dtype for result in flattened(feature.call(arrays, window, **options).run())]
 
     def call_options(self, feature: Feature, window: Any) -> dict[str, Any]:
         """Return the options of the call of a feature."""
-        named = isinstance(window, (Expanding, Forward))
-        return {"closed": None if named else self.closed, **feature.options}
+        return {"closed": None if isinstance(window, _NAMED) else self.closed, **feature.options}
 
     def compute(self, frame: Any, at: Any = None, *, threads: int | None = None) -> Any:
         """Return a frame with the features of its rows, or of other keys and times.
@@ -366,24 +366,34 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _window(window: Any) -> Any:
-    """Return a window as int, str, float, Expanding or Forward, or raise."""
-    if isinstance(window, (Expanding, Forward)):
-        return window
+    """Return a window as int, str, float or a named window of these, or raise."""
+    if isinstance(window, _NAMED):
+        return type(window)(*map(_window, _sizes(window)))
     truth = isinstance(window, (bool, np.bool_))
     if isinstance(window, numbers.Real) and not truth:
         return int(window) if isinstance(window, numbers.Integral) else float(window)
     width = None if truth else parse_width(window)
     if width is None:
         raise TypeError(
-            "window must be a number of rows, a width such as '1D', a timedelta or a float, Expanding or "
-            f"Forward; got {window!r}"
+            "window must be a number of rows, a width such as '1D', a timedelta or a float, Expanding, "
+            f"Forward or Around; got {window!r}"
         )
     return window if isinstance(window, str) else width_text(width)
 
 
+def _sizes(window: Any) -> list[Any]:
+    """Return the numbers of rows, or widths, of a window."""
+    return list(vars(window).values()) if isinstance(window, _NAMED) else [window]
+
+
+def by_width(window: Any) -> bool:
+    """Return whether a window is a width of the times, not a number of rows."""
+    return not all(isinstance(size, int) for size in _sizes(window))
+
+
 def _label(window: Any) -> str:
     """Return the name of a window in those of columns."""
-    if isinstance(window, (Expanding, Forward)):
+    if isinstance(window, _NAMED):
         return "_".join([type(window).__name__.lower(), *map(str, vars(window).values())])
     return str(window)
 
@@ -391,7 +401,7 @@ def _label(window: Any) -> str:
 def _stored(value: Any) -> Any:
     """Return a parameter or a window as JSON can hold it; operators and named windows by class and fields."""
     name = type(value).__name__
-    if isinstance(value, (Expanding, Forward)):
+    if isinstance(value, _NAMED):
         return {"class": name, "fields": vars(value)}
     if isinstance(value, tuple) and type(value) is getattr(operators, name, None):
         return {"class": name, "fields": {key: _stored(each) for key, each in value._asdict().items()}}  # type: ignore[attr-defined]  # a NamedTuple

@@ -126,25 +126,25 @@ def series_of(native: Any, name: str) -> Any:
     return nw.from_native(native, series_only=True).alias(name)
 
 
-def codes_of(series: Any) -> NDArray[Any]:
-    """Return integers in the order of the values of a column: missing ones first, NaN last."""
+def codes_of(series: Any, *, ordered: bool = True) -> NDArray[Any]:
+    """Return integers, in the order of the values of a column if asked for: missing first, NaN last."""
     native = series.to_native()
     adapter = adapter_of(native)
     if adapter is None and not (isinstance(native.dtype, np.dtype) and native.dtype.kind in "fiubmM"):
-        return factorized(native, ordered=True)
+        return factorized(native, ordered=ordered)
     values = native.to_numpy() if adapter is None else adapter.values
     mask = np.ma.getmaskarray(values)
     if values.dtype.kind in "iubmM" and not mask.any():
         return np.ma.getdata(values)
-    codes = factorized(np.ma.getdata(values), ordered=True)
+    codes = factorized(np.ma.getdata(values), ordered=ordered)
     codes[codes < 0] = len(codes)
     codes[mask] = -1
     return codes
 
 
-def times_of(name: str, series: Any) -> NDArray[Any]:
+def times_of(name: str, frame: Any) -> NDArray[Any]:
     """Return a column of times or positions as an array; raise if one is missing."""
-    native = series.to_native()
+    native = frame[name].to_native()
     adapter = adapter_of(native)
     times, _ = numpy_times(name, native if adapter is None else adapter.values)
     missing = np.isnan(times) if times.dtype.kind in "fmM" else np.zeros(0, np.bool_)
@@ -153,16 +153,29 @@ def times_of(name: str, series: Any) -> NDArray[Any]:
     return np.asarray(times)
 
 
-def ids_of(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return an integer for each row, equal where all columns are."""
+def in_microseconds(*times: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return positions as datetimes in the same order."""
+    codes = factorized(np.concatenate(times), ordered=True).astype("M8[us]")
+    return np.split(codes, [len(times[0])])
+
+
+def ids_of(given: Sequence[Any], keys: Sequence[str]) -> list[NDArray[Any]]:
+    """Return an integer for each row of the frames, equal where all keys are."""
 
     def pair(ids: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:
         ids, codes = factorized(ids), factorized(codes)
         found: NDArray[Any] = ids * (codes.max(initial=0) + 1) + codes
         return found
 
-    ids: NDArray[Any] = reduce(pair, columns)
-    return ids
+    columns = []
+    for name in keys:
+        dtypes = [frame[name].dtype for frame in given]
+        if dtypes[0] != dtypes[-1]:
+            raise TypeError(f"{name!r} must be of one dtype in frame and at; got {dtypes[0]} and {dtypes[1]}")
+        whole = given[0] if len(given) == 1 else nw.concat([frame.select(name) for frame in given])
+        columns.append(codes_of(whole[name], ordered=False))
+    ids: NDArray[Any] = reduce(pair, columns) if columns else np.zeros(sum(map(len, given)), np.int64)
+    return np.split(ids, [len(given[0])])[: len(given)]
 
 
 def order_by(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64] | None:

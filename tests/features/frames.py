@@ -8,7 +8,13 @@ import pyarrow as pa
 from rollstat.registry import REGISTRY
 from rollstat.results import flattened
 
-KINDS = {"pandas": lambda frame: frame, "polars": pl.from_pandas, "arrow": pa.Table.from_pandas}
+
+def to_arrow(frame):
+    """The rows as a table."""
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+KINDS = {"pandas": lambda frame: frame, "polars": pl.from_pandas, "arrow": to_arrow}
 
 
 def transactions(n=80, seed=3):

@@ -152,6 +152,80 @@ def test_kinds_keep_their_dtypes_and_index():
     assert [str(t) for t in features.compute(pa.Table.from_pandas(frame)).schema.types[-2:]] == ["int64"] * 2
 
 
+def at_brute_force(frame, labels, keys, values, rows=None, width=None):
+    """The values that the window of each label holds, which ends before its time."""
+    windows = []
+    for _, label in labels.iterrows():
+        same = frame["time"] < label["time"]
+        for key in keys:
+            same &= frame[key].isna() if pd.isna(label[key]) else frame[key] == label[key]
+        if width is not None:
+            same &= frame["time"] >= label["time"] - width
+        window = frame[same].sort_values("time", kind="stable")[values]
+        windows.append((window if rows is None else window.tail(rows)).dropna())
+    return windows
+
+
+@pytest.mark.parametrize("keys", [["customer"], ["customer", "shop"], []])
+@pytest.mark.parametrize("times", ["datetimes", "floats"])
+def test_labels_get_the_features_of_their_keys_and_times(keys, times):
+    frame, labels = transactions(), transactions(30, seed=8)[["shop", "time", "customer"]]
+    labels["customer"] = labels["customer"].where(labels["customer"] != "b", "nobody")
+    width, window = np.timedelta64(2, "D"), "2D"
+    if times == "floats":
+        for each in (frame, labels):
+            each["time"] = (each["time"] - np.datetime64("2026-01-01")) / np.timedelta64(1, "D")
+        width, window = 2.0, 2.0
+    features = f.Features(
+        [
+            f.max("amount").over(window, 3, min_periods=1),
+            f.median("price").over(3, window, min_periods=1),
+            f.nunique("category").over(window, min_periods=1),
+            f.argmax("amount").over(Expanding(), min_periods=1).alias("largest"),
+        ],
+        by=keys,
+        on="time",
+        closed="left",
+    )
+    amounts = [at_brute_force(frame, labels, keys, "amount", *given) for given in [(None, width), (3, None)]]
+    prices = [at_brute_force(frame, labels, keys, "price", *given) for given in [(3, None), (None, width)]]
+    kinds = at_brute_force(frame, labels, keys, "category", None, width)
+    expected = [[window.max() for window in windows] for windows in amounts]
+    expected += [[window.median() for window in windows] for windows in prices]
+    expected += [[window.nunique() or np.nan for window in kinds]]
+    for convert in KINDS.values():
+        found = features.compute(convert(frame), at=convert(labels))
+        assert found.shape == (30, 9)
+        for new, values in zip(features.columns, expected):
+            np.testing.assert_array_equal(column(found, new.name), values, err_msg=new.name)
+    positions = features.compute(frame, at=labels)["largest"].to_numpy()
+    for (_, label), position in zip(labels.iterrows(), positions):
+        same = frame["time"] <= label["time"]  # an expanding window holds all rows up to the time
+        for key in keys:
+            same &= frame[key].isna() if pd.isna(label[key]) else frame[key] == label[key]
+        window = frame[same].sort_values("time", kind="stable")["amount"]
+        seen = window.dropna()
+        assert position == (np.flatnonzero(window == seen.max())[0] if len(seen) else -1)
+
+
+def test_labels_that_do_not_fit():
+    frame = transactions()
+    features = f.Features([f.sum("amount").over(2)], by="shop", on="time")
+    with pytest.raises(ValueError, match=r"feature sum.*: at has no column 'shop'"):
+        features.compute(frame, at=frame[["time"]])
+    with pytest.raises(TypeError, match="'shop' must be of one dtype in frame and at; got Int64 and Float64"):
+        features.compute(frame, at=frame.astype({"shop": float})[["shop", "time"]])
+    with pytest.raises(TypeError, match="at must be of the kind of frame"):
+        features.compute(frame, at=pl.from_pandas(frame[["shop", "time"]]))
+    with pytest.raises(ValueError, match="at needs on="):
+        f.Features([f.sum("amount").over(2)]).compute(frame, at=frame[["shop"]])
+    empty = features.compute(frame, at=frame[["shop", "time"]].iloc[:0])
+    assert empty.shape == (0, 3)
+    nothing = features.compute(frame.iloc[:0], at=frame[["shop", "time"]])
+    assert nothing["amount_sum_2"].isna().all()
+    assert features.compute(frame.iloc[:0], at=frame[["shop", "time"]].iloc[:0]).shape == (0, 3)
+
+
 def test_empty_frames():
     frame = transactions().iloc[:0]
     features = f.Features([f.sum("amount").over("1D"), f.mode("category").over(2)], by="customer", on="time")
