@@ -130,7 +130,10 @@ class Statistic:
         Each is followed by `ending`, if there is one.
         """
         parts = [*columns, self.name]
-        values = [type(each).__name__ if hasattr(each, "combine") else each for each in parameters.values()]
+        values = [
+            type(each).__name__ if hasattr(each, "combine") else getattr(each, "__name__", each)
+            for each in parameters.values()
+        ]
         several = [value for value in values if isinstance(value, (list, tuple))]
         own: Sequence[Any]
         if results == len(self.outputs) > 1:

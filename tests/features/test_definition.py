@@ -55,6 +55,8 @@ def test_json_restores_the_definition():
 def test_every_statistic_is_a_function_with_json():
     assert set(REGISTRY) <= set(dir(f))
     for name, statistic in REGISTRY.items():
+        if name == "apply":  # whose functions JSON cannot hold
+            continue
         columns = ["amount", "price"][: statistic.series]
         for parameters in statistic.samples:
             given = parameters | ({"op": operators.Sum()} if name == "aggregate" else {})
