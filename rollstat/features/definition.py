@@ -135,10 +135,12 @@ def builder(name: str) -> Callable[..., Feature]:
 
     def build(*args: Any, **kwargs: Any) -> Feature:
         columns, given = statistic.bind_columns(*args, **kwargs)
-        numpy = np.ndarray, np.generic
-        return Feature(
-            name, columns, {k: v.tolist() if isinstance(v, numpy) else v for k, v in given.items()}
-        )
+        for key, value in given.items():
+            if isinstance(value, (np.ndarray, np.generic)):
+                given[key] = value.tolist()
+            elif type(value) is tuple:  # operators are tuples of other classes
+                given[key] = list(value)
+        return Feature(name, columns, given)
 
     build.__name__ = build.__qualname__ = name
     build.__module__ = "rollstat.features"

@@ -233,7 +233,7 @@ def to_series(values: Any, like: Any, index: pd.Index, name: Any) -> Any:
             array = array.cast(like.dtype.pyarrow_dtype) if kept else array
             return like._constructor(array, index=index, name=name, dtype=pd.ArrowDtype(array.type))
         return like._constructor(pd.array(data), index=index, name=name).mask(missing)
-    result = like._constructor(values, index=index, name=name)
+    result = like._constructor(values, index=index, name=name, copy=False)
     if isinstance(like.dtype, pd.DatetimeTZDtype) and result.dtype.kind == "M":
         return result.dt.tz_localize("UTC").dt.tz_convert(like.dtype.tz)
     return result
