@@ -34,11 +34,13 @@ from rollstat.dtypes import (
     union_mask,
     warn_of_rounded,
 )
+from rollstat.edges import EXTENSIONS, beyond_edges, extended, extended_segments
 from rollstat.explanation import Explanation, explain_plan
 from rollstat.options import Options, Window, ordered_times
 from rollstat.plan import PLAIN_DTYPES, BlockRows, MakeComputation, OneCall, Plan, Split, keep_plan
 from rollstat.results import allocate_lines, as_lines, check_out, convert, lines_of_out, shaped
 from rollstat.tiers import call_of, note_ready, note_work
+from rollstat.windows import FixedWindows
 
 _DEFAULT = Outcome()
 _KEPT_DTYPES = PLAIN_DTYPES + "mM"
@@ -315,8 +317,67 @@ class Call:
         targets = check_out(options.out, [plan.result_shape] * len(plan.dtypes), plan.dtypes, self.stack)
         return plan, checked, mask, targets
 
+    def _extended(self) -> tuple["Call", Plan, NDArray[np.int64], NDArray[np.int64], list[Any]]:
+        """Return the call over arrays that extend beyond their edges, all of whose windows are full.
+
+        Return also the plan without this extension, the row of each row of these arrays, the rows of results,
+        and the arrays given as `out`.
+        """
+        plan, checked, mask, targets = self._checked(False)
+        options, axis, offsets = self.options, plan.axis, self.options.offsets(plan.shape[plan.axis])
+        windows = options.windows(self.window, offsets)
+        if not isinstance(windows, FixedWindows) or windows.kind == "expanding":
+            raise ValueError(f"mode must be 'same' but for windows of rows; got {options.mode!r}")
+        reach = max(windows.left, 0), max(windows.right - 1, 0)
+        beyond = [beyond_edges(options.mode, array.dtype, options.fill_value) for array in checked]
+        if any(extension == "cut" for extension, _ in beyond):
+            return replace(self, options=replace(options, mode="same")), plan, offsets, offsets, targets
+        source, starts = extended_segments(offsets, *reach, options.mode)
+        if mask is not None:
+            checked = [np.ma.MaskedArray(array, mask) for array in checked]
+        arrays = [extended(array, axis, source, outside) for array, (_, outside) in zip(checked, beyond)]
+        positions = {"position", "offset"} & set(plan.kinds)
+        inner = replace(
+            options,
+            mode="valid",
+            step=1,
+            out=None,
+            segments=None if len(starts) == 2 else starts,
+            fill_value=None if positions else options.fill_value,
+        )
+        rows = windows.position(0, windows.rows)
+        return replace(self, arrays=arrays, options=inner, finish=None), plan, source, rows, targets
+
+    def _run_extended(self) -> Any:
+        """Compute a call whose arrays extend beyond their edges."""
+        inner, plan, source, rows, targets = self._extended()
+        if inner.options.mode == "same":
+            return inner.run()
+        found = inner.run()
+        results = list(found) if isinstance(found, tuple) else [found]
+        for i, result in enumerate(results):
+            result = result.take(rows, plan.axis - len(plan.shape))
+            if plan.kinds[i] == "position":
+                result[...] = np.where(result < 0, -1, source[result])
+            for output, value in plan.row_fill:
+                if output == i:
+                    result[result < 0] = value
+            results[i] = result
+        if self.stack:
+            if targets:
+                self.options.out[...] = results[0]
+            return self.options.out if targets else results[0]
+        for i, target in enumerate(targets):
+            target[...] = np.ma.getdata(results[i])
+            results[i] = target
+        if self.finish is not None:
+            return self.finish(*results)
+        return results[0] if len(results) == 1 else tuple(results)
+
     def run(self, key: Any = None) -> Any:
         """Compute the call, and keep its plan if it has a `key`; return what the function returns."""
+        if self.options.mode in EXTENSIONS:
+            return self._run_extended()
         key = None if depends_on_time(self.window) else key
         plan, checked, mask, targets = self._checked(key is not None)
         if key is not None and not plan.computation.once:
@@ -325,6 +386,8 @@ class Call:
 
     def explain(self, statistic: str) -> Explanation:
         """Return the plan as text and attributes."""
+        if self.options.mode in EXTENSIONS:
+            return self._extended()[0].explain(statistic)
         repeatable = not depends_on_time(self.window) and self.options.at is None
         plan = self._checked(repeatable and key_of_arrays(self.arrays, self.options.times) is not None)[0]
         return explain_plan(plan.over(self.options.times) if plan.timed else plan, statistic)

@@ -36,7 +36,7 @@ Window = Any  # int, str, timedelta, number with times, (start, end), Expanding,
 
 Closed = Literal["right", "left", "both", "neither"]
 NanPolicy = Literal["omit", "propagate", "raise"]
-Mode = Literal["same", "valid"]
+Mode = Literal["same", "valid", "reflect", "nearest", "mirror", "wrap", "constant"]
 EqualTimes = Literal["past", "all"]
 
 _PROCESSORS = os.cpu_count() or 1
@@ -84,8 +84,11 @@ class CommonOptions(TypedDict, total=False):
     nan_policy : {"omit", "propagate", "raise"}, default "omit"
         What to do with missing values (NaN, NaT, masked elements): ignore them; return a missing result for
         every window that contains one; or raise ValueError.
-    mode : {"same", "valid"}, default "same"
-        Return a result for every row, or only for windows that lie entirely inside the data.
+    mode : {"same", "valid", "reflect", "nearest", "mirror", "wrap", "constant"}, default "same"
+        Return a result for every row, or only for windows that lie entirely inside the data. The others
+        extend the data, or each segment, beyond its edges as in :mod:`scipy.ndimage`, so that all windows of
+        rows are full: by its rows in reverse order with and without the first one (``"reflect"``,
+        ``"mirror"``), its first and last row, itself, or `fill_value`, 0 by default.
     fill_value : scalar, optional
         Value of a missing result, which the result dtype must be able to hold exactly. With it, or with
         ``mode="valid"`` if no result can be missing, integers keep their dtype. An undefined result, such as

@@ -343,7 +343,7 @@ class Plan:
     def _always_present(self, need: int) -> bool:
         """Return whether no result that needs `need` observations can be missing."""
         options = self.options
-        if options.mode != "valid" or need > self.windows.whole_width:
+        if options.mode == "same" or need > self.windows.whole_width:
             return False
         if options.nan_policy == "raise" or all(d.kind in "iub" for d in (self.dtype, *self.others)):
             return True

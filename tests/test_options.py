@@ -135,7 +135,7 @@ def test_options_that_do_not_apply_to_objects_are_rejected():
             ValueError,
             "nan_policy must be one of 'omit', 'propagate', 'raise'",
         ),
-        ({"mode": "full"}, ValueError, "mode must be one of 'same', 'valid'; got 'full'"),
+        ({"mode": "full"}, ValueError, "mode must be one of 'same', 'valid', 'reflect'"),
         ({"axis": "rows"}, TypeError, "axis must be an integer; got 'rows'"),
         ({"algorithm": 3}, TypeError, "algorithm must be a name; got 3"),
         ({"segments": [0, 2]}, ValueError, "segments must increase from 0 to the length, 3"),

@@ -18,23 +18,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.dtypes import (
     check_array,
-    lossless,
     missing_value,
     plain,
     reject_missing,
     result_dtype,
     union_mask,
 )
+from rollstat.edges import EXTENSIONS, beyond_edges, extended_rows
 from rollstat.engine import Call, WholeCall
 from rollstat.explanation import Explanation, Step
 from rollstat.kernels.comparator import Greatest, Least, worst
 from rollstat.options import Options, choice, whole_number
 from rollstat.plan import Output
 from rollstat.results import check_out, convert
-from rollstat.statistics.boxes.separable import box_extremum, extended_rows
+from rollstat.statistics.boxes.separable import box_extremum
 from rollstat.statistics.extrema.computation import ExtremaOf
 
-_EXTENSIONS = ("reflect", "nearest", "mirror", "wrap", "constant")
 _FOR_ONE_AXIS = (
     "closed",
     "step",
@@ -108,7 +107,7 @@ class Box:
 
     @classmethod
     def check(
-        cls, arr: ArrayLike, window: Any, options: dict[str, Any], extensions: Sequence[str] = _EXTENSIONS
+        cls, arr: ArrayLike, window: Any, options: dict[str, Any], extensions: Sequence[str] = EXTENSIONS
     ) -> "Box":
         """Return the checked call, or raise."""
         array = check_array("arr", arr)
@@ -135,7 +134,7 @@ class Box:
         before = [width - 1 - rows_after for width, rows_after in zip(rows, after)]
         axes = [a % array.ndim for a in axes]
         mask = union_mask([arr], [array])
-        extension, outside = _beyond_edges(mode, array.dtype, checked.fill_value)
+        extension, outside = beyond_edges(mode, array.dtype, checked.fill_value)
         return cls(array, window, mask, axes, before, after, mode, extension, outside, min_periods, checked)
 
     @property
@@ -202,19 +201,6 @@ class Box:
     def kept(self) -> tuple[slice, ...]:
         """Return the slices of the boxes to keep: with ``mode="valid"`` those entirely inside the array."""
         return self.inside() if self.mode == "valid" else (slice(None),) * self.array.ndim
-
-
-def _beyond_edges(mode: str, dtype: np.dtype[Any], fill_value: Any) -> tuple[str, Any]:
-    """Return how an array is extended beyond its edges, and the value there if `mode` is ``"constant"``."""
-    zero = np.zeros((), dtype)[()]
-    if mode != "constant":
-        return mode if mode in _EXTENSIONS else "cut", zero
-    if fill_value is None and dtype.kind == "M":
-        raise ValueError("fill_value must be a time with mode='constant'; got None, and times have no zero")
-    if isinstance(fill_value, (float, np.floating)) and np.isnan(fill_value):
-        return "cut", zero  # a missing value is no observation: there is nothing beyond the edges
-    outside = lossless(zero if fill_value is None else fill_value, dtype)
-    return "cut" if outside != outside else mode, outside
 
 
 def box_call(
@@ -329,7 +315,7 @@ def box_extrema(
     """
     positions = names[0].startswith("arg")
     # An element beyond the edges has no position.
-    box = Box.check(arr, window, options, () if positions else _EXTENSIONS)
+    box = Box.check(arr, window, options, () if positions else EXTENSIONS)
     lasts = last, last != opposite
 
     def find(box: Box) -> list[NDArray[Any]]:

@@ -18,12 +18,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat import thresholds
+from rollstat.edges import extended_rows
 from rollstat.engine import Call, WholeCall
 from rollstat.explanation import Step
 from rollstat.options import Options
 from rollstat.plan import MakeComputation, Output
 from rollstat.statistics.boxes.boxes import Box, box_call
-from rollstat.statistics.boxes.separable import extended_rows
 from rollstat.statistics.selection.computation import Kth, OrderStatistics, Quantile
 
 # Values that are laid end to end at a time.

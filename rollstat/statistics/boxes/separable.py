@@ -8,32 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.compile.simd.vectors import aligned_empty, lanes_in
+from rollstat.edges import extended_rows
 from rollstat.kernels.comparator import Greatest, Least
 from rollstat.kernels.extrema.separable import scan_lines, scan_rows
 from rollstat.statistics.extrema.drivers import kernel_for_rows
 
 # Bytes of scratch memory for the columns scanned at once, to stay in the second-level cache.
 _SCRATCH_BYTES = 1 << 18
-
-
-def extended_rows(length: int, before: int, after: int, mode: str) -> NDArray[np.int64]:
-    """Return the row at each index of an axis extended at both ends; -1 if there is none.
-
-    The modes are those of :mod:`scipy.ndimage`, and ``"cut"``, with nothing outside of the array.
-    """
-    index = np.arange(-before, length + after)
-    if mode == "nearest":
-        return index.clip(0, length - 1)
-    if mode == "wrap":
-        return index % length
-    if mode == "reflect":
-        index %= 2 * length
-        return np.minimum(index, 2 * length - 1 - index)
-    if mode == "mirror":
-        index %= max(2 * length - 2, 1)
-        return np.minimum(index, 2 * length - 2 - index)
-    index[:before] = index[before + length :] = -1
-    return index
 
 
 def _in_lines(values: NDArray[Any], axis: int) -> bool:

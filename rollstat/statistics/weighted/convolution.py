@@ -11,7 +11,7 @@ from rollstat.blocks import Block, Outcome, read_only
 from rollstat.dtypes import warn_of_rounding
 from rollstat.kernels.sums.convolution import convolve_fixed, convolve_windows, spread_of_windows
 from rollstat.plan import NAMED, Choice, Computation, Output
-from rollstat.windows import OffsetWindows, Windows
+from rollstat.windows import FixedWindows, Windows
 
 RESULTS = "sum", "mean", "var", "std"
 ALGORITHMS = {
@@ -62,7 +62,7 @@ class Convolution(Computation):
         required = {"sum": 0, "mean": 1}.get(result, ddof + 1)
         self.outputs = [Output("float", required)]
         # Where the end of the data cuts a window, its own row says which weights are left.
-        self._right = windows.right if isinstance(windows, OffsetWindows) else 1
+        self._right = windows.right if isinstance(windows, FixedWindows) else 1
         self.reads_own_row = self._right > 1
 
     def block_rows(self, width: int, alone: bool = False) -> int:

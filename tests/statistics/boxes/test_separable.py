@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
+from rollstat.edges import extended_rows
 from rollstat.kernels.comparator import Greatest, Least, worst
-from rollstat.statistics.boxes.separable import box_extremum, extended_rows
+from rollstat.statistics.boxes.separable import box_extremum
 
 FILTERS = [(Least(), ndimage.minimum_filter), (Greatest(), ndimage.maximum_filter)]
 

@@ -1,0 +1,68 @@
+"""Arrays beyond their edges, in the modes of :mod:`scipy.ndimage`.
+
+::
+
+    reflect   c b a | a b c d | d c b        mirror   d c b | a b c d | c b a
+    nearest   a a a | a b c d | d d d        wrap     b c d | a b c d | a b c
+"""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.dtypes import lossless
+
+EXTENSIONS = "reflect", "nearest", "mirror", "wrap", "constant"
+
+
+def extended_rows(length: int, before: int, after: int, mode: str) -> NDArray[np.int64]:
+    """Return the row at each index of an axis extended at both ends; -1 if there is none.
+
+    The modes are those of :mod:`scipy.ndimage`, and ``"cut"``, with nothing outside of the array.
+    """
+    index = np.arange(-before, length + after)
+    if mode == "nearest":
+        return index.clip(0, length - 1)
+    if mode == "wrap":
+        return index % length
+    if mode == "reflect":
+        index %= 2 * length
+        return np.minimum(index, 2 * length - 1 - index)
+    if mode == "mirror":
+        index %= max(2 * length - 2, 1)
+        return np.minimum(index, 2 * length - 2 - index)
+    index[:before] = index[before + length :] = -1
+    return index
+
+
+def beyond_edges(mode: str, dtype: np.dtype[Any], fill_value: Any) -> tuple[str, Any]:
+    """Return how an array is extended beyond its edges, and the value there if `mode` is ``"constant"``."""
+    zero = np.zeros((), dtype)[()]
+    if mode != "constant":
+        return mode if mode in EXTENSIONS else "cut", zero
+    if fill_value is None and dtype.kind == "M":
+        raise ValueError("fill_value must be a time with mode='constant'; got None, and times have no zero")
+    if isinstance(fill_value, (float, np.floating)) and np.isnan(fill_value):
+        return "cut", zero  # a missing value is no observation: there is nothing beyond the edges
+    outside = lossless(zero if fill_value is None else fill_value, dtype)
+    return "cut" if outside != outside else mode, outside
+
+
+def extended_segments(
+    offsets: NDArray[np.int64], before: int, after: int, mode: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the row at each index of segments extended at both ends, -1 for none, and where each starts."""
+    parts = [np.empty(0, np.int64)]
+    for first, last in pairwise(offsets):
+        rows = extended_rows(int(last - first), before, after, mode) if last > first else parts[0]
+        parts.append(np.where(rows < 0, -1, rows + first))
+    return np.concatenate(parts), np.cumsum([0, *map(len, parts[1:])])
+
+
+def extended(array: Any, axis: int, source: NDArray[np.int64], outside: Any) -> Any:
+    """Return an array with these rows along an axis; `outside` where there is none."""
+    result = array.take(np.maximum(source, 0), axis)
+    result[(slice(None),) * (axis % array.ndim) + (source < 0,)] = outside
+    return result
