@@ -35,10 +35,12 @@ WINDOWS = {
     "by time": lambda operator, **kw: TimeAggregate(operator, 20, **kw),
     "free": SlidingAggregate,
 }
-FURTHER_TYPES = dict.fromkeys(("narrow", "unsigned", "order"), pytest.mark.long)
+FURTHER_TYPES = ("narrow", "unsigned", "order")
+# Each operator is compiled once more for another algorithm than that of "auto".
+SHORT = {"daba": set(OPERATORS) - set(FURTHER_TYPES), "two_stacks": {"sum", "several"}}
 every = pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=FURTHER_TYPES.get(name, ())) for name in OPERATORS],
+    [pytest.param(name, marks=pytest.mark.long if name in FURTHER_TYPES else ()) for name in OPERATORS],
 )
 window = pytest.mark.parametrize("window", WINDOWS)
 
@@ -54,10 +56,16 @@ def columns_for(operator, dtype, rng, gaps):
     return columns
 
 
-@every
+@pytest.mark.parametrize(
+    ("name", "algorithm"),
+    [
+        pytest.param(name, each, marks=() if name in names else pytest.mark.long, id=f"{name}-{each}")
+        for each, names in SHORT.items()
+        for name in OPERATORS
+    ],
+)
 @window
 @pytest.mark.parametrize("gaps", [False, True])
-@pytest.mark.parametrize("algorithm", ["daba", "two_stacks"])
 @pytest.mark.filterwarnings("error")
 def test_arrays_are_pushes(name, window, gaps, algorithm, rng, monkeypatch):
     monkeypatch.setattr(operator_window, "_BLOCK", 50)
