@@ -95,6 +95,9 @@ STREAM_PUSHED_SHARE = 8
 STREAM_SEPARATE_WINDOWS = 2
 """Shortest array, in windows, that is not copied behind the rows of the window."""
 
+STREAM_SEPARATE_ROWS = 1 << 17
+"""Rows from which the copy takes longer than one more call of the function for the first rows."""
+
 STREAM_OPERATOR_STEPS = 128
 """Longest array of floats whose elements go through the compiled step of an operator one by one."""
 

@@ -221,7 +221,8 @@ class StatisticWindow(Window):
         """Whether most windows of the new rows lie within the array."""
         if not (self.spec.fixed and self.rows):
             return False
-        if len(array) < thresholds.STREAM_SEPARATE_WINDOWS * self.spec.fixed:
+        windows = thresholds.STREAM_SEPARATE_WINDOWS * self.spec.fixed
+        if len(array) < max(windows, thresholds.STREAM_SEPARATE_ROWS):
             return False
         # The dtype of results of integers depends on whether any result is missing.
         missing = isinstance(array, np.ma.MaskedArray) or self.observations < self.rows

@@ -9,4 +9,5 @@ from rollstat import thresholds
 def any_length(monkeypatch):
     """Let arrays as short as those of tests go to the functions over arrays, as longer ones do otherwise."""
     monkeypatch.setattr(thresholds, "STREAM_STEPS", 0)
+    monkeypatch.setattr(thresholds, "STREAM_SEPARATE_ROWS", 0)
     monkeypatch.setattr(thresholds, "STREAM_OPERATOR_STEPS", 4)
