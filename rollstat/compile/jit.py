@@ -53,6 +53,8 @@ class _Library(JITCodeLibrary):
     """
 
     def _optimize_functions(self, ll_module):
+        if inspect.signature(self._codegen._function_pass_manager).parameters:  # as in Numba 0.61
+            return super()._optimize_functions(ll_module)
         ll_module.data_layout = self._codegen._data_layout
         for function in ll_module.functions:
             if not function.is_declaration:
