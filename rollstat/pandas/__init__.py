@@ -7,14 +7,15 @@ Importing this module registers them::
     series.rollstat.rolling(100).median()
     series.rollstat.kth(2, 100)
 
-After ``.rollstat``, ``rolling(...)`` and ``expanding(...)`` take the parameters of pandas and have its
-methods, results and errors. Every other statistic of rollstat is a method too. pandas computes whatever
-rollstat does not.
+After ``.rollstat``, ``rolling(...)``, ``expanding(...)`` and ``ewm(...)`` take the parameters of pandas and
+have its methods, results and errors. Every other statistic of rollstat is a method too. pandas computes
+whatever rollstat does not.
 
 ========================  =============================================================================
 ``calls.py``              a statistic of columns in place of a kernel of pandas, and conversions of columns
 ``functions.py``          functions of ``apply`` that statistics compute
 ``windows.py``            the window objects: pandas' classes, whose statistics rollstat computes
+``exponential.py``        exponentially weighted windows
 ``groups.py``             groupby, and windows within groups
 ``accessors.py``          the accessors, :func:`rolling` and :func:`expanding` as functions, and the methods
                           that pandas does not have, of the accessors and the window objects
@@ -30,6 +31,7 @@ not have, pass a ``ColumnCall`` themselves. ``_apply`` computes the statistic ov
 Private parts of pandas, as in pandas 2.2.3 and 3.1.1:
 
 - what weighted windows call: ``_apply_columnwise``, ``_scipy_weight_generator``
+- what exponentially weighted windows hold: ``_com``, ``_deltas``
 - what window objects call, and the classes here replace: ``_apply``, ``_create_data``, ``_gotitem``,
   ``_validate``, ``_validate_datetimelike_monotonic``, ``_attributes``
 - further parts of window objects: ``_apply_pairwise``, ``_as_index``, ``_check_window_bounds``, ``_grouper``,
@@ -42,13 +44,21 @@ Private parts of pandas, as in pandas 2.2.3 and 3.1.1:
 """
 
 from rollstat.pandas.accessors import DataFrameAccessor, SeriesAccessor, expanding, rolling
-from rollstat.pandas.groups import ExpandingGroupBy, GroupBy, RollingGroupBy
+from rollstat.pandas.exponential import ExponentialMovingWindow
+from rollstat.pandas.groups import (
+    ExpandingGroupBy,
+    ExponentialMovingWindowGroupBy,
+    GroupBy,
+    RollingGroupBy,
+)
 from rollstat.pandas.windows import Expanding, Rolling, handed_back
 
 __all__ = [
     "DataFrameAccessor",
     "Expanding",
     "ExpandingGroupBy",
+    "ExponentialMovingWindow",
+    "ExponentialMovingWindowGroupBy",
     "GroupBy",
     "Rolling",
     "RollingGroupBy",

@@ -15,16 +15,16 @@ import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
 import rollstat
+from rollstat.pandas.exponential import NAMES, ExponentialMovingWindow
 from rollstat.pandas.groups import GroupBy
 from rollstat.pandas.weighted import WeightedWindows
 from rollstat.pandas.windows import (
-    OF_PANDAS,
     Expanding,
     Rolling,
     WindowOptions,
     Windows,
+    by_name,
     checked_options,
-    hand_back,
     pandas_window,
     reject_options,
 )
@@ -243,18 +243,6 @@ def _shortcut(name: str) -> Callable[..., Any]:
 _GROUPING = ("by", "level", "as_index", "sort", "group_keys", "observed", "dropna")
 
 
-def _by_name(
-    method: str, names: Sequence[str], args: tuple[Any, ...], options: dict[str, Any]
-) -> dict[str, Any]:
-    """Return all arguments by name, where `names` are those of the arguments by position."""
-    if len(args) > len(names):
-        raise TypeError(f"{method} takes at most {len(names)} arguments by position; got {len(args)}")
-    given = dict(zip(names, args))
-    if twice := given.keys() & options.keys():
-        raise TypeError(f"{method} got multiple values for argument {min(twice)!r}")
-    return given | options
-
-
 def _of_data(function: Any) -> Any:
     """Return a function whose first argument is the data as a method of the accessors."""
     _, *parameters = inspect.signature(function).parameters.values()
@@ -298,11 +286,11 @@ class _Accessor:
         >>> frame.rollstat.groupby("key").rolling(2).sum()["x"].tolist()
         [nan, nan, 4.0]
         """
-        given = _by_name("groupby", _GROUPING, (by, level, *args), options)
+        given = by_name("groupby", _GROUPING, (by, level, *args), options)
         return GroupBy(self._data.groupby(**given))
 
     def ewm(self, *args: Any, **options: Any) -> Any:
-        """Return exponentially weighted windows, which pandas computes.
+        """Return exponentially weighted windows whose statistics rollstat computes.
 
         Parameters
         ----------
@@ -312,16 +300,12 @@ class _Accessor:
         Returns
         -------
         ExponentialMovingWindow
-            That of pandas.
+            The windows, for calls such as ``ewm(span=20).mean()``.
         """
-        given = _by_name("ewm", _EWM, args, options)
-        hand_back("ewm", OF_PANDAS)
-        return self._data.ewm(**given)
+        return ExponentialMovingWindow(self._data, **by_name("ewm", NAMES, args, options))
 
 
 _EWM_OF_PANDAS = inspect.signature(pd.Series.ewm)
-# The parameters in the order of pandas 3; pandas 2 has `axis` before `times`.
-_EWM = tuple(name for name in _EWM_OF_PANDAS.parameters if name not in ("self", "axis"))
 _Accessor.ewm.__signature__ = _EWM_OF_PANDAS.replace(  # type: ignore[attr-defined]  # as in `_bound_method`
     parameters=[parameter for name, parameter in _EWM_OF_PANDAS.parameters.items() if name != "axis"]
 )

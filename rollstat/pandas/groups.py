@@ -17,14 +17,16 @@ from pandas.api import typing as pandas_types
 from pandas.api.indexers import BaseIndexer
 
 import rollstat
-from rollstat.pandas.calls import RowWindows
+from rollstat.pandas.calls import ColumnCall, RowWindows
+from rollstat.pandas.exponential import NAMES, ExponentialMovingWindow
 from rollstat.pandas.windows import (
     OF_PANDAS,
     Expanding,
+    Mixin,
     Rolling,
     WindowIndexer,
     WindowOptions,
-    Windows,
+    by_name,
     checked_options,
     hand_back,
     pandas_window,
@@ -32,12 +34,13 @@ from rollstat.pandas.windows import (
 )
 
 MANY_GROUPS = 10_000
-_OWN_ATTRIBUTES = ("_align_to", "_rows", "_times")
+OWN_ATTRIBUTES = ("_align_to", "_rows", "_times")
 
 # pandas 3.1 writes "By".
-_BY = "By" if hasattr(pandas_types, "RollingGroupBy") else "by"
-PandasRollingGroups: Any = getattr(pandas_types, f"RollingGroup{_BY}")
-PandasExpandingGroups: Any = getattr(pandas_types, f"ExpandingGroup{_BY}")
+BY = "By" if hasattr(pandas_types, "RollingGroupBy") else "by"
+PandasRollingGroups: Any = getattr(pandas_types, f"RollingGroup{BY}")
+PandasEwmGroups: Any = getattr(pandas_types, f"ExponentialMovingWindowGroup{BY}")
+PandasExpandingGroups: Any = getattr(pandas_types, f"ExpandingGroup{BY}")
 
 
 class GroupRows(NamedTuple):
@@ -97,8 +100,8 @@ def _has_many_groups(grouper: Any) -> bool:
     return len(groups) > MANY_GROUPS and not isinstance(groups, pd.CategoricalIndex)
 
 
-class _Groups(Windows):
-    """What rolling and expanding windows within groups have in common; a base class before that of pandas."""
+class Groups(Mixin):  # type: ignore[misc]  # Any as a base
+    """What windows within groups have in common; a base class before that of pandas."""
 
     # Objects for selected columns get all of these from `_attributes`.
     def __init__(
@@ -116,7 +119,7 @@ class _Groups(Windows):
         super().__init__(*args, _grouper=_grouper, **kwargs)
 
     def _row_windows(self) -> RowWindows | None:
-        windows = super()._row_windows()
+        windows: RowWindows | None = super()._row_windows()
         if windows is not None:
             windows.options["segments"] = self._rows.offsets
         return windows
@@ -131,6 +134,10 @@ class _Groups(Windows):
         if call is None:
             result = super()._apply(func, name, numeric_only, *args, **kwargs)
             return result if self._align_to is None else self._aligned(result)
+        return self._compute(call, name, numeric_only)
+
+    def _compute(self, call: ColumnCall, name: str, numeric_only: bool) -> Any:
+        """Compute a call, and return its result with the index of groups and rows."""
         second = {key: call.parameters[key] for key in ("other", "x") if key in call.parameters}
         for key, values in second.items():
             if values is not None and len(values) != len(self.obj):
@@ -138,9 +145,8 @@ class _Groups(Windows):
                     f"{key} must be as long as the data, {len(self.obj)}; got {len(values)} rows"
                 )
         rows = {key: values[self._rows.order] for key, values in second.items() if values is not None}
-        plain: Any = Rolling  # whose method adds no index
         call = call._replace(parameters=call.parameters | rows, group_starts=self._rows.starts)
-        result = plain._apply(self, call, name, numeric_only)
+        result = super()._compute(call, name, numeric_only)
         return self._indexed(result) if self._align_to is None else self._aligned(result)
 
     def _indexed(self, result: Any) -> Any:
@@ -180,17 +186,21 @@ class _Groups(Windows):
         result.index = self._align_to.view()
         return result
 
-    def _pairwise(self, name: str, other: Any, pairwise: Any, ddof: Any, numeric_only: bool) -> Any:
-        """Leave covariance and correlation to pandas."""
+    def _reject_transform(self, name: str) -> None:
+        """Raise if results of pairs of columns are to have the rows of the data."""
         if self._align_to is not None:
             raise ValueError(
                 f"transform=True does not apply to {name}, which returns several rows for each row"
             )
+
+    def _pairwise(self, name: str, other: Any, pairwise: Any, ddof: Any, numeric_only: bool) -> Any:
+        """Leave covariance and correlation to pandas."""
+        self._reject_transform(name)
         hand_back(name, "windows within groups")
         return self._pandas(name)(other, pairwise, ddof, numeric_only)
 
 
-class RollingGroupBy(_Groups, PandasRollingGroups, Rolling):  # type: ignore[misc]  # a class found by name
+class RollingGroupBy(Groups, PandasRollingGroups, Rolling):  # type: ignore[misc]  # a class found by name
     """Windows within groups, with pandas' parameters and methods and one for each statistic.
 
     ``data.rollstat.groupby(keys).rolling(window, ...)`` returns it.
@@ -203,7 +213,7 @@ class RollingGroupBy(_Groups, PandasRollingGroups, Rolling):  # type: ignore[mis
     {('a', 1): 2.0, ('a', 3): 7.0, ('b', 0): 1.0, ('b', 2): 4.0}
     """
 
-    _attributes: ClassVar[list[str]] = [*PandasRollingGroups._attributes, *_OWN_ATTRIBUTES]
+    _attributes: ClassVar[list[str]] = [*PandasRollingGroups._attributes, *OWN_ATTRIBUTES]
 
     def _row_windows(self) -> RowWindows | None:
         if isinstance(self.window, BaseIndexer) and not isinstance(self.window, WindowIndexer):
@@ -231,7 +241,7 @@ class RollingGroupBy(_Groups, PandasRollingGroups, Rolling):  # type: ignore[mis
             raise ValueError(f"Each group within {on} must be monotonic. Sort the values in {on} first.")
 
 
-class ExpandingGroupBy(_Groups, PandasExpandingGroups, Expanding):  # type: ignore[misc]  # as above
+class ExpandingGroupBy(Groups, PandasExpandingGroups, Expanding):  # type: ignore[misc]  # as above
     """Windows from the first row of each group on, with pandas' parameters and methods.
 
     ``data.rollstat.groupby(keys).expanding(...)`` returns it.
@@ -244,7 +254,44 @@ class ExpandingGroupBy(_Groups, PandasExpandingGroups, Expanding):  # type: igno
     [1.0, 2.0, 3.0, 5.0]
     """
 
-    _attributes: ClassVar[list[str]] = [*PandasExpandingGroups._attributes, *_OWN_ATTRIBUTES]
+    _attributes: ClassVar[list[str]] = [*PandasExpandingGroups._attributes, *OWN_ATTRIBUTES]
+
+
+class ExponentialMovingWindowGroupBy(Groups, PandasEwmGroups, ExponentialMovingWindow):  # type: ignore[misc]  # as above
+    """Weights that fall exponentially within groups, with pandas' parameters and methods.
+
+    ``data.rollstat.groupby(keys).ewm(...)`` returns it.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> series = pd.Series([1.0, 2.0, 3.0, 5.0])
+    >>> windows = series.rollstat.groupby(["b", "a", "b", "a"]).ewm(alpha=0.5, adjust=False, transform=True)
+    >>> windows.mean().tolist()
+    [1.0, 2.0, 2.0, 3.5]
+    """
+
+    _attributes: ClassVar[list[str]] = [*PandasEwmGroups._attributes, *OWN_ATTRIBUTES]
+
+    def _row_windows(self) -> RowWindows | None:
+        windows = super()._row_windows()
+        if windows is not None and self.times is not None:
+            windows.options["times"] = self.times.take(self._rows.order)
+        return windows
+
+    def _in_order(self) -> bool:
+        deltas = np.insert(self._deltas, 0, 0.0)
+        starts = self._rows.offsets[:-1]
+        deltas[starts[starts < len(deltas)]] = 0.0
+        return bool((deltas >= 0).all())
+
+    def _reason_for_pairs(self, other: Any) -> str:
+        return "windows within groups"
+
+    def _pairs(self, name: str, *args: Any, **parameters: Any) -> Any:
+        """Leave covariance and correlation to pandas."""
+        self._reject_transform(name)
+        return super()._pairs(name, *args, **parameters)
 
 
 class GroupBy:
@@ -341,6 +388,25 @@ class GroupBy:
         given = checked_options("expanding", options)
         parameters = {"min_periods": min_periods, "method": method}
         return self._windows(ExpandingGroupBy, parameters, given, transform)
+
+    def ewm(self, *args: Any, transform: bool = False, **options: Any) -> Any:
+        """Return exponentially weighted windows within groups, whose statistics rollstat computes.
+
+        Parameters
+        ----------
+        *args, **options
+            As in :meth:`pandas.api.typing.DataFrameGroupBy.ewm`.
+        transform : bool, default False
+            As in :meth:`rolling`.
+
+        Returns
+        -------
+        ExponentialMovingWindowGroupBy
+            The windows, for calls such as ``ewm(span=20).mean()``.
+        """
+        return self._windows(
+            ExponentialMovingWindowGroupBy, by_name("ewm", NAMES, args, options), {}, transform
+        )
 
     def _windows(self, cls: Any, parameters: dict[str, Any], options: dict[str, Any], transform: bool) -> Any:
         """Return window objects of a class."""

@@ -12,6 +12,7 @@ pandas.
 import numbers
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypedDict
@@ -30,6 +31,7 @@ from rollstat.pandas.functions import apply_without_inf, known
 _PandasRolling: Any = pd.api.typing.Rolling
 _PandasExpanding: Any = pd.api.typing.Expanding
 _PandasWindows: Any = _PandasRolling.__base__  # what both have in common
+Mixin: Any = object  # whose other parts are those of pandas
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 _RANK_METHODS = ("average", "min", "max", "dense", "first")
 _PASSED_ON = ("nan_policy", "fill_value", "threads", "algorithm")
@@ -61,9 +63,9 @@ def handed_back(warn: bool | None = None) -> dict[tuple[str, str], int]:
     --------
     >>> import pandas as pd, rollstat.pandas
     >>> before = rollstat.pandas.handed_back()
-    >>> _ = pd.Series([4.0, 1.0, 3.0]).rollstat.ewm(span=2).mean()
+    >>> _ = pd.Series([4.0, 1.0, 3.0]).rollstat.rolling(0).count()
     >>> {call for call, count in rollstat.pandas.handed_back().items() if count != before.get(call)}
-    {('ewm', 'pandas computes all such windows')}
+    {('count', 'windows of no rows, with bounds that decrease, or of an indexer within groups')}
     """
     if warn is not None:
         _warned[:] = [set()] if warn else []
@@ -100,6 +102,18 @@ def checked_options(method: str, options: Any) -> dict[str, Any]:
             f"{'; transpose the frame instead' * (unknown[0] == 'axis')}"
         )
     return options  # type: ignore[no-any-return]  # those that the method has collected
+
+
+def by_name(
+    method: str, names: Sequence[str], args: tuple[Any, ...], options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return all arguments by name, where `names` are those of the arguments by position."""
+    if len(args) > len(names):
+        raise TypeError(f"{method} takes at most {len(names)} arguments by position; got {len(args)}")
+    given = dict(zip(names, args))
+    if twice := given.keys() & options.keys():
+        raise TypeError(f"{method} got multiple values for argument {min(twice)!r}")
+    return given | options
 
 
 def reject_options(win_type: Any, options: Any) -> None:
@@ -199,8 +213,8 @@ def _accepted(unit: str | None, *values: Any) -> tuple[int | None, Any] | None:
     return windows._win_freq_i8, windows.min_periods
 
 
-class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
-    """What the window objects have in common; a base class before that of pandas."""
+class Columns(Mixin):  # type: ignore[misc]  # as above
+    """Results of a :class:`ColumnCall` in the shape of pandas; a base class before one of pandas."""
 
     _options: Any = MappingProxyType({})
 
@@ -212,6 +226,47 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
     def _gotitem(self, *args: Any, **kwargs: Any) -> Any:
         """Return the windows of selected columns."""
         return super()._gotitem(*args, **kwargs)._with_options(self._options)
+
+    def _compute(self, call: ColumnCall, name: str, numeric_only: bool) -> Any:
+        """Return the result of a call for all columns."""
+        if numeric_only:
+            self._validate_numeric_only(name, numeric_only)
+        obj = self._create_data(self._selected_obj, numeric_only)
+        if obj.ndim == 1:
+            try:
+                return call.column(obj)
+            except NotNumbers as error:
+                raise DataError("No numeric types to aggregate") from error
+        if call.observed:
+            obj = obj.notna().astype(np.float64)
+        if call.together:
+            return call.frame(obj)
+        if obj.shape[1] == 0:
+            return self._resolve_output(obj.iloc[:: call.windows.step].astype(np.float64), obj)
+        result = call.table(obj)
+        if result is None:
+            result = self._by_column(call, obj)
+        return result if result.columns.nlevels > obj.columns.nlevels else self._resolve_output(result, obj)
+
+    def _by_column(self, call: ColumnCall, frame: Any) -> Any:
+        """Return a statistic of a DataFrame, column by column."""
+        columns = []
+        for i in range(frame.shape[1]):
+            column = frame.iloc[:, i]
+            try:
+                columns.append(call.column(column))
+            except NotNumbers as error:
+                raise DataError(f"Cannot aggregate non-numeric type: {column.dtype}") from error
+        if columns[0].ndim == 2:
+            names = [*frame.columns.names, *columns[0].columns.names]
+            return pd.concat(columns, axis=1, keys=list(frame.columns), names=names)
+        result = frame._constructor(dict(enumerate(columns)), index=columns[0].index)
+        result.columns = frame.columns.view()
+        return result
+
+
+class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, see above
+    """What rolling and expanding windows have in common; a base class before that of pandas."""
 
     def _row_windows(self) -> RowWindows | None:
         """Return the windows for rollstat's functions; None where pandas must compute."""
@@ -312,40 +367,7 @@ class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
             if name in _KERNELS:
                 hand_back(name, self._reason())
             return self._pandas("_apply")(func, name, numeric_only, numba_args, **kwargs)
-        if numeric_only:
-            self._validate_numeric_only(name, numeric_only)
-        obj = self._create_data(self._selected_obj, numeric_only)
-        if obj.ndim == 1:
-            try:
-                return call.column(obj)
-            except NotNumbers as error:
-                raise DataError("No numeric types to aggregate") from error
-        if call.observed:
-            obj = obj.notna().astype(np.float64)
-        if call.together:
-            return call.frame(obj)
-        if obj.shape[1] == 0:
-            return self._resolve_output(obj.iloc[:: call.windows.step].astype(np.float64), obj)
-        result = call.table(obj)
-        if result is None:
-            result = self._by_column(call, obj)
-        return result if result.columns.nlevels > obj.columns.nlevels else self._resolve_output(result, obj)
-
-    def _by_column(self, call: ColumnCall, frame: Any) -> Any:
-        """Return a statistic of a DataFrame, column by column."""
-        columns = []
-        for i in range(frame.shape[1]):
-            column = frame.iloc[:, i]
-            try:
-                columns.append(call.column(column))
-            except NotNumbers as error:
-                raise DataError(f"Cannot aggregate non-numeric type: {column.dtype}") from error
-        if columns[0].ndim == 2:
-            names = [*frame.columns.names, *columns[0].columns.names]
-            return pd.concat(columns, axis=1, keys=list(frame.columns), names=names)
-        result = frame._constructor(dict(enumerate(columns)), index=columns[0].index)
-        result.columns = frame.columns.view()
-        return result
+        return self._compute(call, name, numeric_only)
 
     def var(
         self,

@@ -140,7 +140,8 @@ def test_columns_without_numbers_raise():
 
 
 def test_every_statistic_is_a_method(series):
-    for name, statistic in REGISTRY.items():
+    for name in REGISTRY.rolling:
+        statistic = REGISTRY[name]
         summary = inspect.getdoc(statistic.function).partition("\n")[0]
         own = set(statistic.parameters)
         method = getattr(series.rollstat, name)

@@ -191,7 +191,9 @@ def test_handed_back_by_method_and_reason():
     series, frame = pd.Series(DATA["clean"]), pd.DataFrame({"a": DATA["clean"], "b": DATA["gaps"]})
     everywhere = "pandas computes all such windows"
     assert counted(lambda: series.rollstat.rolling(4).mean()) == {}
-    assert counted(lambda: series.rollstat.ewm(span=3)) == {("ewm", everywhere): 1}
+    assert counted(lambda: series.rollstat.ewm(span=3).mean()) == {}
+    groups = series.rollstat.groupby([0] * 16)
+    assert counted(lambda: groups.rolling(4, win_type="hann")) == {("win_type='hann'", everywhere): 1}
     assert counted(lambda: series.rollstat.rolling(4, win_type="hann").mean()) == {}
     assert counted(lambda: series.rollstat.groupby([0] * 16).rolling(4).corr(series)) == {
         ("corr", "windows within groups"): 1
@@ -208,11 +210,11 @@ def test_warnings_come_once_for_each_reason():
     series = pd.Series(DATA["clean"])
     try:
         rollstat.pandas.handed_back(warn=True)
-        with pytest.warns(pd.errors.PerformanceWarning, match="pandas computes ewm: ") as caught:
-            series.rollstat.ewm(span=3)
+        with pytest.warns(pd.errors.PerformanceWarning, match="pandas computes win_type") as caught:
+            series.rollstat.groupby([0] * 16).rolling(4, win_type="hann")
         assert caught[0].filename == __file__
         with warnings.catch_warnings(action="error"):
-            series.rollstat.ewm(span=3)
+            series.rollstat.groupby([0] * 16).rolling(4, win_type="hann")
         with pytest.warns(pd.errors.PerformanceWarning, match="pandas computes apply: a function"):
             series.rollstat.rolling(4).apply(lambda window: 1.0)
     finally:

@@ -29,6 +29,6 @@ def test_pandas_has_them():
     frame = pd.DataFrame({"key": [1, 2], "x": [1.0, 2.0]}, pd.date_range("2024", periods=2))
     groups = frame.groupby("key")
     objects = [frame.rolling("2D"), groups.rolling(2), groups.expanding(), groups, frame, frame["x"]]
-    objects.append(frame.rolling(2, win_type="hann"))
+    objects += [frame.rolling(2, win_type="hann"), frame.ewm(com=1)]
     assert len(LISTED) > 20
     assert [name for name in LISTED if not any(hasattr(each, name) for each in objects)] == []

@@ -1,0 +1,202 @@
+"""Exponentially weighted windows: pandas' class, whose statistics rollstat computes."""
+
+from functools import cached_property, lru_cache, partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api import typing as pandas_types
+
+import rollstat
+from rollstat.pandas.calls import ColumnCall, RowWindows, float_values, plain_series
+from rollstat.pandas.windows import Columns, hand_back
+
+_PandasEwm: Any = pandas_types.ExponentialMovingWindow
+# The parameters in the order of pandas 3; pandas 2 has `axis` before `times`.
+NAMES = ("com", "span", "halflife", "alpha", "min_periods", "adjust", "ignore_na", "times", "method")
+_DEFAULTS = (None, None, None, None, 0, True, False, None, "single")
+# What pandas' constructor sets beside the parameters.
+_REST: dict[str, Any] = dict.fromkeys(
+    ("on", "closed", "step", "window", "win_type", "_win_freq_i8", "times", "_selection")
+) | {"center": False}
+_REASON = "times out of order, or together with com, span or alpha"
+
+
+@lru_cache(maxsize=256, typed=True)
+def _accepted(*values: Any) -> dict[str, Any] | None:
+    """Return the attributes that pandas makes of all parameters but times; None where it raises."""
+    names = [name for name in NAMES if name != "times"]
+    try:
+        windows: Any = pd.Series(0.0).ewm(**dict(zip(names, values)))
+    except Exception:
+        return None
+    return _REST | {name: getattr(windows, name) for name in (*names, "_com")}
+
+
+class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any as a base
+    """Weights that fall exponentially, with pandas' parameters and methods.
+
+    ``data.rollstat.ewm(...)`` returns it.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> pd.Series([1.0, 2.0, 4.0]).rollstat.ewm(alpha=0.5).mean().round(3).tolist()
+    [1.0, 1.667, 3.0]
+    """
+
+    def __init__(self, obj: Any, *args: Any, selection: Any = None, **kwargs: Any) -> None:
+        """Check the parameters as pandas does, but those that do not depend on the data once."""
+        given = dict(zip(NAMES, (*args, *_DEFAULTS[len(args) :]))) | kwargs
+        usual = given.pop("times") is None and isinstance(obj, (pd.Series, pd.DataFrame))
+        try:
+            attributes = _accepted(*given.values()) if usual and len(given) == len(NAMES) - 1 else None
+        except TypeError:  # a parameter without a hash
+            attributes = None
+        if attributes is None:
+            super().__init__(obj, *args, selection=selection, **kwargs)
+        else:
+            self.__dict__.update(attributes, obj=obj, _on=obj.index, _selection=selection)
+
+    @cached_property
+    def _deltas(self) -> NDArray[np.float64]:
+        return np.ones(max(len(self.obj) - 1, 0))
+
+    def _row_windows(self) -> RowWindows | None:
+        options = {
+            "min_periods": self.min_periods,
+            "adjust": bool(self.adjust),
+            "ignore_na": bool(self.ignore_na),
+        }
+        if self.times is None:
+            return RowWindows(rollstat.Expanding(), options | {"com": float(self._com)})
+        if any(each is not None for each in (self.com, self.span, self.alpha)) or not self._in_order():
+            return None
+        times = {"times": self.times, "halflife": pd.Timedelta(self.halflife)}
+        return RowWindows(rollstat.Expanding(), options | times)
+
+    def _in_order(self) -> bool:
+        return bool((self._deltas >= 0).all())
+
+    def _call_of(self, name: str, parameters: dict[str, Any]) -> ColumnCall | None:
+        """Return the call of a statistic; None where pandas computes it."""
+        windows = self._row_windows() if self.method == "single" else None
+        if windows is not None and name == "sum":
+            windows.options.pop("adjust")  # pandas has checked it
+        return None if windows is None else ColumnCall(f"ewm_{name}", windows, parameters)
+
+    def _call_for(self, func: Any, name: str) -> ColumnCall | None:
+        """Return what computes a result in place of a kernel of pandas; None where pandas computes."""
+        return self._call_of(name, {}) if type(func) is partial else None
+
+    def _apply(
+        self,
+        func: Any,
+        name: str,
+        numeric_only: bool = False,
+        numba_args: tuple[Any, ...] = (),
+        **kwargs: Any,
+    ) -> Any:
+        """Compute ``mean`` and ``sum``, where pandas passes its kernel."""
+        call = self._call_for(func, name)
+        if call is not None:
+            return self._compute(call, name, numeric_only)
+        if type(func) is partial:
+            hand_back(f"ewm.{name}", _REASON)
+        return super()._apply(func, name, numeric_only, numba_args, **kwargs)
+
+    def _moment(self, name: str, bias: Any, numeric_only: bool) -> Any:
+        """Return a statistic of each column."""
+        call = self._call_of(name, {"bias": bool(bias)})
+        if call is not None:
+            return self._compute(call, name, numeric_only)
+        hand_back(f"ewm.{name}", _REASON)
+        return getattr(super(), name)(bias, numeric_only)
+
+    def var(self, bias: bool = False, numeric_only: bool = False) -> Any:
+        """Return the variance, as pandas does, and with times too.
+
+        Parameters
+        ----------
+        bias : bool, default False
+            Whether to leave out the correction for the number of observations.
+        numeric_only : bool, default False
+            Leave out columns of a DataFrame that do not hold numbers.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas returns it.
+        """
+        return self._moment("var", bias, numeric_only)
+
+    def std(self, bias: bool = False, numeric_only: bool = False) -> Any:
+        """Return the standard deviation, as pandas does, and with times too.
+
+        Parameters
+        ----------
+        bias, numeric_only
+            As in `var`.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas returns it.
+        """
+        return self._moment("std", bias, numeric_only)
+
+    def cov(
+        self, other: Any = None, pairwise: bool | None = None, bias: bool = False, numeric_only: bool = False
+    ) -> Any:
+        """Return the covariance with other columns, as pandas does, and with times too.
+
+        Parameters
+        ----------
+        other : Series or DataFrame, optional
+            The other columns. Default: those of the data.
+        pairwise : bool, optional
+            Whether to combine all columns, not only those of one name.
+        bias, numeric_only
+            As in `var`.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas returns it.
+        """
+        return self._pairs("cov", other, pairwise, numeric_only, bias=bool(bias))
+
+    def corr(self, other: Any = None, pairwise: bool | None = None, numeric_only: bool = False) -> Any:
+        """Return the correlation with other columns, as pandas does, and with times too.
+
+        Parameters
+        ----------
+        other, pairwise, numeric_only
+            As in `cov`.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas returns it.
+        """
+        return self._pairs("corr", other, pairwise, numeric_only)
+
+    def _pairs(self, name: str, other: Any, pairwise: Any, numeric_only: bool, **parameters: Any) -> Any:
+        """Return a statistic of pairs of columns."""
+        call, reason = self._call_of(name, parameters), self._reason_for_pairs(other)
+        if call is None or reason:
+            hand_back(f"ewm.{name}", reason or _REASON)
+            return getattr(super(), name)(other, pairwise, *parameters.values(), numeric_only)
+
+        def pair(one: Any, two: Any) -> Any:
+            found = call.compute(float_values(one), other=float_values(two))
+            return plain_series(found, one.index, one.name)
+
+        self._validate_numeric_only(name, numeric_only)
+        return self._apply_pairwise(self._selected_obj, other, pairwise, pair, numeric_only)
+
+    def _reason_for_pairs(self, other: Any) -> str:
+        """Return why pandas computes pairs with other columns; empty if rollstat does."""
+        same = self.times is None or other is None or self.obj.index.equals(getattr(other, "index", None))
+        return "" if same else "times, and columns with another index"
