@@ -25,10 +25,12 @@ from rollstat.pandas.calls import POSITIONS
 from rollstat.registry import REGISTRY
 from rollstat.results import flattened
 from rollstat.statistics.selection.computation import OrderStatistics
-from rollstat.windows import ExplicitWindows, TimeWindows, Windows
+from rollstat.windows import ExplicitWindows, Windows
 
 # Masks of earlier features that a new one is compared with.
 _MASKS = 8
+# Share of windows that the ends of series cut, below which windows of rows are computed as if of one series.
+_MOST_CUT = 0.25
 
 
 def compute(features: Features, frame: Any, at: Any, threads: int | None) -> Any:
@@ -74,8 +76,6 @@ class _Order:
         The rows, and those of the results, in that order; None if they are in it.
     options : dict
         Segments and times in that order, as the functions take them.
-    starts : ndarray of int64
-        The first row of the series of each result.
     """
 
     def __init__(self, features: Features, keys: Sequence[str], given: Sequence[Any]) -> None:
@@ -93,7 +93,12 @@ class _Order:
         self.options = dict(zip(("segments", "at_segments"), offsets))
         for name, own, order in zip(("times", "at"), times, orders):
             self.options.update((name, frames.take(each, order)) for each in own)
-        self.starts = np.repeat(offsets[0][:-1], np.diff(offsets[-1]))
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """The first row of the series of each result."""
+        segments = self.options["segments"]
+        return np.repeat(segments[:-1], np.diff(self.options.get("at_segments", segments)))
 
 
 @dataclass
@@ -162,9 +167,11 @@ class _Series:
             given["times"], given["at"] = frames.in_microseconds(given["times"], given["at"])
         checked = Options.check(center=center, closed=closed, **given)
         windows = checked.windows(window, checked.offsets(len(self._rows)))
-        if not isinstance(windows, TimeWindows):
+        cut = (len(given["segments"]) - 1) * windows.whole_width
+        if "at" in given or (windows.whole_width and cut <= _MOST_CUT * windows.rows):
             return windows
-        return ExplicitWindows(*windows.bounds(0, windows.rows), windows.length, windows.min_periods, "time")
+        bounds = windows.bounds(0, windows.rows)
+        return ExplicitWindows(*bounds, windows.length, windows.min_periods, windows.kind)
 
     def _merged(self, jobs: dict[Any, list[int]]) -> list[_Job]:
         """Return the calls, one for all order statistics of the same values and windows."""

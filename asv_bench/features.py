@@ -1,0 +1,213 @@
+"""Compare features of frames with polars, DuckDB and pandas in one run, and write the table.
+
+    python asv_bench/features.py                              # prints the table
+    python asv_bench/features.py --output docs/performance/tables/features.rst
+    python asv_bench/features.py --n 100000 --key merchant --threads 1 --without duckdb
+
+36 features of transactions: sum, mean, median, 95th percentile, maximum and distinct values over 1, 7, 30 and
+90 days and the last 10 and 100 rows of a key, without the row itself. The results are compared before
+anything is timed; then the libraries take turns. All run on the same number of threads, pandas on one: it
+takes a share of the keys, and its time is multiplied. "CPU" is the time of all threads, which does not depend
+on what else the machine does. The peak of the memory is divided by that of input and result.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import numpy as np
+import pandas as pd
+from benchmarks.tables import list_table, write
+from memory import Peak
+
+from rollstat import features as f
+from rollstat import tiers
+
+WINDOWS = ("1D", "7D", "30D", "90D", 10, 100)
+STATISTICS = ("sum", "mean", "median", "quantile_0_95", "max", "nunique")
+
+
+def transactions(n: int) -> dict[str, np.ndarray]:
+    """Return transactions of a year: few customers have many, most have few."""
+    rng = np.random.default_rng(20261126)
+
+    def drawn(number: int, shift: int, power: float) -> np.ndarray:
+        weight = (np.arange(number) + shift) ** -power
+        return rng.choice(number, n, p=weight / weight.sum())
+
+    return {
+        "customer": drawn(max(n // 40, 2), 10, 0.8),
+        "merchant": drawn(2_000, 5, 1.0),
+        "amount": rng.lognormal(3, 1, n).round(2),
+        "time": np.sort(np.datetime64("2025-01-01", "us") + rng.integers(0, 365 * 86_400 * 10**6, n)),
+    }
+
+
+def definition(key: str) -> f.Features:
+    """Return the features."""
+    other = "merchant" if key == "customer" else "customer"
+    built = [
+        f.sum("amount"),
+        f.mean("amount"),
+        f.median("amount"),
+        f.quantile("amount", 0.95),
+        f.max("amount"),
+    ]
+    columns = [each.over(*WINDOWS, min_periods=1) for each in (*built, f.nunique(other))]
+    names = [f"{statistic}_{window}" for statistic in STATISTICS for window in WINDOWS]
+    aliased = [each.alias(*names[6 * i : 6 * i + 6]) for i, each in enumerate(columns)]
+    return f.Features(aliased, by=key, on="time", closed="left")
+
+
+def with_polars(frame: Any, key: str, other: str) -> Any:
+    """Return the features from rolling groups of polars."""
+    import polars as pl
+
+    amount = pl.col("amount")
+    rows = frame.with_row_index("row").sort(key, "time", maintain_order=True)
+    rows = rows.with_columns(i=pl.int_range(pl.len()).over(key))
+    parts = []
+    for window in WINDOWS:
+        column, period = ("time", window.lower()) if isinstance(window, str) else ("i", f"{window}i")
+        found = amount.sum(), amount.mean(), amount.median(), amount.quantile(0.95, "linear"), amount.max()
+        every = [
+            each.alias(f"{name}_{window}")
+            for name, each in zip(STATISTICS, (*found, pl.col(other).n_unique()))
+        ]
+        rolled = rows.lazy().rolling(column, period=period, group_by=key, closed="left").agg(*every)
+        parts.append(rolled.drop(key, column))
+    return pl.concat([rows.drop("i"), *pl.collect_all(parts)], how="horizontal").sort("row").drop("row")
+
+
+def with_duckdb(frame: Any, key: str, other: str, threads: int) -> Any:
+    """Return the features from window functions of DuckDB."""
+    import duckdb
+
+    calls = "sum(amount)", "avg(amount)", "quantile_cont(amount, 0.5)", "quantile_cont(amount, 0.95)"
+    calls = *calls, "max(amount)", f"count(DISTINCT {other})"
+    columns, windows = [], []
+    for i, window in enumerate(WINDOWS):
+        order, reach = "time, row", f"ROWS BETWEEN {window} PRECEDING AND 1 PRECEDING"
+        if isinstance(window, str):
+            order, width = "time", f"INTERVAL {window[:-1]} DAY"
+            reach = f"RANGE BETWEEN {width} PRECEDING AND INTERVAL 1 MICROSECOND PRECEDING"
+        windows.append(f"w{i} AS (PARTITION BY {key} ORDER BY {order} {reach})")
+        columns += [f"{call} OVER w{i} AS {name}_{window}" for name, call in zip(STATISTICS, calls)]
+    with duckdb.connect(config={"threads": threads}) as connection:
+        connection.register("given", frame)
+        connection.execute("CREATE TABLE rows AS SELECT *, row_number() OVER () AS row FROM given")
+        text = f"SELECT {', '.join(columns)}, row FROM rows WINDOW {', '.join(windows)} ORDER BY row"
+        return connection.sql(text).to_arrow_table()
+
+
+def with_pandas(frame: pd.DataFrame, key: str, other: str) -> pd.DataFrame:
+    """Return the features from rolling groups of pandas."""
+    grouped, found = frame.groupby(key), {}
+    order = np.concatenate(list(grouped.indices.values()))
+    for window in WINDOWS:
+        on = {"on": "time"} if isinstance(window, str) else {}
+        rolling = grouped.rolling(window, min_periods=1, closed="left", **on)
+        amount = rolling["amount"]
+        results = amount.sum(), amount.mean(), amount.median(), amount.quantile(0.95), amount.max()
+        for name, result in zip(STATISTICS, (*results, rolling[other].nunique())):
+            values = np.empty(len(frame))
+            values[order] = result.to_numpy()
+            found[f"{name}_{window}"] = values
+    return frame.assign(**found)
+
+
+def compare(names: list[str], expected: Any, found: Any, rows: int) -> None:
+    """Raise unless two frames have the same features in the first rows; sums and counts may be 0 for null."""
+    for name in names:
+        one, two = (np.asarray(frame[name], float)[:rows] for frame in (expected, found))
+        if name.startswith(("sum", "nunique")):
+            one, two = np.nan_to_num(one), np.nan_to_num(two)
+        np.testing.assert_allclose(two, one, rtol=1e-9, atol=1e-7, err_msg=name)
+
+
+def seconds(run: Callable[[], Any]) -> tuple[float, float]:
+    """Return the seconds that a call takes, and those of all its threads."""
+    start = time.perf_counter(), time.process_time()
+    run()
+    return time.perf_counter() - start[0], time.process_time() - start[1]
+
+
+def runs_of(given: dict[str, Any], key: str, threads: int, share: int) -> dict[str, tuple[Any, int]]:
+    """Return the calls to time, and by how much the time of each is to be multiplied."""
+    import polars as pl
+    import pyarrow as pa
+
+    other = "merchant" if key == "customer" else "customer"
+    features, frame, arrow = definition(key), pl.DataFrame(given), pa.table(given)
+    plain = pd.DataFrame(given)
+    few = plain[plain[key] % share == 0].reset_index(drop=True) if share > 1 else plain
+    again = frame.select(key, "time")
+    return {
+        "rollstat": (lambda: features.compute(frame, threads=threads), 1),
+        "rollstat, pandas": (lambda: features.compute(plain, threads=threads), 1),
+        "rollstat, at as many times": (lambda: features.compute(frame, at=again, threads=threads), 1),
+        "polars": (lambda: with_polars(frame, key, other), 1),
+        "duckdb": (lambda: with_duckdb(arrow, key, other, threads), 1),
+        "pandas": (lambda: with_pandas(few, key, other), round(len(plain) / max(len(few), 1))),
+        "rollstat, of the share": (lambda: features.compute(few, threads=threads), 1),
+    }
+
+
+def main() -> None:
+    """Measure, print, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--n", type=int, default=2_000_000)
+    parser.add_argument("--key", choices=["customer", "merchant"], default="customer")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--share", type=int, default=50, help="pandas takes one key of so many")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--without", nargs="*", default=[], help="libraries to leave out")
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    os.environ["POLARS_MAX_THREADS"] = str(arguments.threads)  # read when polars is loaded
+    given, names = transactions(arguments.n), [column.name for column in definition(arguments.key).columns]
+    runs = runs_of(given, arguments.key, arguments.threads, arguments.share)
+    runs = {name: run for name, run in runs.items() if name not in arguments.without}
+    with tiers.using("fast"):
+        definition(arguments.key).compute(pd.DataFrame(transactions(1_000)))
+        with Peak() as peak:
+            results = {"rollstat": runs["rollstat"][0]()}
+        results |= {name: run() for name, (run, _) in runs.items() if name not in results}
+        for name in set(results) & {"polars", "duckdb", "rollstat, pandas", "rollstat, at as many times"}:
+            compare(names, results["rollstat"], results[name], arguments.n)
+        if "pandas" in results:
+            compare(names, results["rollstat, of the share"], results["pandas"], arguments.n)
+        size = sum(results["rollstat"][name].estimated_size() for name in results["rollstat"].columns)
+        held = sum(values.nbytes for values in given.values())
+        results.clear()
+        runs.pop("rollstat, of the share")
+        taken: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
+        for turn in range(arguments.rounds):
+            for name, (run, _) in runs.items():
+                if turn == 0 or name.startswith(("rollstat", "polars")):  # the others take minutes
+                    taken[name].append(seconds(run))
+    table = [["", "seconds", "CPU seconds", "times as long", "CPU"]]
+    own = np.median(taken["rollstat"], axis=0)
+    for name, times in taken.items():
+        wall, processor = np.median(times, axis=0) * runs[name][1]
+        table.append(
+            [name, f"{wall:.2f}", f"{processor:.2f}", f"{wall / own[0]:.1f}", f"{processor / own[1]:.1f}"]
+        )
+    for row in table:
+        print("".join(f"{cell:>28}" for cell in row), flush=True)
+    text = (
+        f"{arguments.n:,} rows by {arguments.key}, {arguments.threads} threads. Input, result and the rest: "
+        f"{(held + peak.bytes) / size:.2f} of both."
+    )
+    print(text)
+    write(arguments.output, [*list_table(table), text, ""])
+
+
+if __name__ == "__main__":
+    main()
