@@ -208,3 +208,14 @@ def union_mask(arrays: Sequence[ArrayLike], checked: list[NDArray[Any]]) -> NDAr
         if array.dtype.kind in "fmM":
             mask |= np.isnan(array)
     return mask
+
+
+def without_infinities(array: Any) -> Any:
+    """Return an array with NaN for its infinite elements; other arrays than of floats as they are."""
+    values = array if isinstance(array, np.ndarray) else np.asarray(array)
+    if values.dtype.kind != "f" or not np.isinf(np.ma.getdata(values)).any():
+        return array
+    values = values.copy()
+    data = np.ma.getdata(values)
+    data[np.isinf(data)] = np.nan
+    return values

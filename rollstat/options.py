@@ -36,6 +36,7 @@ Window = Any  # int, str, timedelta, number with times, (start, end), Expanding,
 
 Closed = Literal["right", "left", "both", "neither"]
 NanPolicy = Literal["omit", "propagate", "raise"]
+Infinite = Literal["value", "missing"]
 Mode = Literal["same", "valid", "reflect", "nearest", "mirror", "wrap", "constant"]
 EqualTimes = Literal["past", "all"]
 
@@ -84,6 +85,8 @@ class CommonOptions(TypedDict, total=False):
     nan_policy : {"omit", "propagate", "raise"}, default "omit"
         What to do with missing values (NaN, NaT, masked elements): ignore them; return a missing result for
         every window that contains one; or raise ValueError.
+    inf : {"value", "missing"}, default "value"
+        What infinite elements of floats are: values like any other, or missing values, as in pandas.
     mode : {"same", "valid", "reflect", "nearest", "mirror", "wrap", "constant"}, default "same"
         Return a result for every row, or only for windows that lie entirely inside the data. The others
         extend the data, or each segment, beyond its edges as in :mod:`scipy.ndimage`, so that all windows of
@@ -113,6 +116,7 @@ class CommonOptions(TypedDict, total=False):
     equal_times: EqualTimes
     axis: int | tuple[int, ...]
     nan_policy: NanPolicy
+    inf: Infinite
     mode: Mode
     fill_value: Any
     out: Any
@@ -209,6 +213,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "center": check_flag,
     "closed": partial(choice, choices=(*get_args(Closed), None)),
     "nan_policy": partial(choice, choices=get_args(NanPolicy)),
+    "inf": partial(choice, choices=get_args(Infinite)),
     "mode": partial(choice, choices=get_args(Mode)),
     "equal_times": partial(choice, choices=get_args(EqualTimes)),
     "axis": _axis,
@@ -231,6 +236,7 @@ class Options:
     equal_times: str = "past"
     axis: int = -1
     nan_policy: str = "omit"
+    inf: str = "value"
     mode: str = "same"
     fill_value: Any = None
     out: Any = None

@@ -364,6 +364,24 @@ def test_missing_value_policies(statistic, sample, rng):
 
 
 @pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_infinite_values_can_be_missing(statistic, sample, rng):
+    if "f" not in statistic.kinds:
+        pytest.skip("takes no floats")
+    arrays = arrays_for(statistic, rng, 40, np.dtype("f8"))
+    for array in arrays:
+        array[rng.integers(0, 40, 3)] = np.inf
+    before = copy.deepcopy(arrays)
+    found = call(statistic, arrays, 5, sample, min_periods=1, inf="missing")
+    wanted = call(statistic, [np.where(np.isinf(a), np.nan, a) for a in arrays], 5, sample, min_periods=1)
+    for one, other in zip(outputs(found), outputs(wanted), strict=True):
+        np.testing.assert_array_equal(one, other)
+    for array, kept in zip(arrays, before):
+        np.testing.assert_array_equal(array, kept)
+    with pytest.raises(ValueError, match="inf must be one of 'value', 'missing'; got 'nan'"):
+        call(statistic, arrays, 5, sample, inf="nan")
+
+
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
 def test_layouts_axes_and_masks_do_not_change_results(statistic, sample, rng):
     dtype = taken(statistic)[0]
     arrays = arrays_for(statistic, rng, 24, dtype)

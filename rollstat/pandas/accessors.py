@@ -54,8 +54,9 @@ def rolling(
         integer arrays ``(start, end)``, or a number with `times`.
     **options
         ``keep_dtype=True`` keeps float32, nullable and Arrow-backed columns, datetimes and strings where the
-        method of pandas returns float64 or raises an error. ``nan_policy``, ``fill_value``, ``times``,
-        ``threads`` and ``algorithm`` are those of the functions, such as :func:`rollstat.rolling_median`.
+        method of pandas returns float64 or raises an error. ``nan_policy``, ``inf``, ``fill_value``,
+        ``times``, ``threads`` and ``algorithm`` are those of the functions, such as
+        :func:`rollstat.rolling_median`.
 
     Returns
     -------
@@ -217,13 +218,19 @@ _WINDOW_OPTIONS = ("min_periods", "center", "on", "closed", "step", *WindowOptio
 _SHORTCUT_OPTIONS = """\
 min_periods, center, on, closed, step
     As in :meth:`pandas.Series.rolling`.
-keep_dtype, nan_policy, fill_value, times, threads, algorithm
+keep_dtype, nan_policy, inf, fill_value, times, threads, algorithm
     As in :func:`rollstat.pandas.rolling`."""
 
 
 def _shortcut(name: str) -> Callable[..., Any]:
     """Return the method of the accessors that is short for a method of a window object."""
-    defaults = {"center": False, "keep_dtype": False, "nan_policy": "omit", "algorithm": "auto"}
+    defaults = {
+        "center": False,
+        "keep_dtype": False,
+        "nan_policy": "omit",
+        "inf": "value",
+        "algorithm": "auto",
+    }
     given = [
         inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(option))
         for option in _WINDOW_OPTIONS

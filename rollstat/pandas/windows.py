@@ -34,7 +34,7 @@ _PandasWindows: Any = _PandasRolling.__base__  # what both have in common
 Mixin: Any = object  # whose other parts are those of pandas
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 _RANK_METHODS = ("average", "min", "max", "dense", "first")
-_PASSED_ON = ("nan_policy", "fill_value", "threads", "algorithm")
+_PASSED_ON = ("nan_policy", "inf", "fill_value", "threads", "algorithm")
 # Statistics without parameters, by the names under which methods of pandas pass their kernels to `_apply`.
 _KERNELS = ("sum", "mean", "median", "min", "max", "skew", "kurt", "first", "last", "nunique", "count")
 
@@ -86,6 +86,7 @@ class WindowOptions(TypedDict, total=False):
 
     keep_dtype: bool
     nan_policy: str
+    inf: str
     fill_value: Any
     times: Any
     threads: int | None

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat import operators as built_in
-from rollstat.dtypes import check_array
+from rollstat.dtypes import check_array, without_infinities
 from rollstat.engine import Call, execute, key_of_arrays
 from rollstat.foreign import call_like
 from rollstat.operators.interface import key_of
@@ -159,6 +159,15 @@ def _run(call: Any, key: Any, arrays: tuple[Any, ...]) -> Any:
     return call.run(key if all(a is b for a, b in zip(call.arrays, arrays)) else None)
 
 
+def _without_infinities(arguments: tuple[Any, ...], series: int) -> tuple[Any, ...]:
+    """Return the arguments of a function with NaN for infinite elements of its series."""
+    arrays = [
+        tuple(map(without_infinities, each)) if type(each) is tuple else without_infinities(each)
+        for each in arguments[:series]
+    ]
+    return *arrays, *arguments[series:]
+
+
 def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[[Function], Function]:
     """Register a public function, and complete its signature and docstring.
 
@@ -174,6 +183,8 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
 
     def decorate(resolve: Function) -> Function:
         def over_own(*arguments: Any, **options: Any) -> Any:
+            if options.get("inf") == "missing":
+                arguments = _without_infinities(arguments, series)
             return resolve(*arguments, **options).run()
 
         @wraps(resolve)
@@ -182,13 +193,16 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
                 if given not in options:
                     break
                 arguments += (options.pop(given),)
+            one = arguments[0] if arguments else ()
+            own = type(one[0] if type(one) is tuple and one else one) in _OWN_KINDS
+            if own and options.get("inf") == "missing":
+                arguments = _without_infinities(arguments, series)
             arrays = arguments[:series]
             key = _call_key(short, arrays, arguments[series:], options)
             plan = kept_plans.get(key)
             if plan is not None:
                 return execute(plan, arrays, times=options.get("times"))
-            one = arguments[0] if arguments else ()
-            if type(one[0] if type(one) is tuple and one else one) in _OWN_KINDS:
+            if own:
                 return _run(resolve(*arguments, **options), key, arrays)
             return call_like(function, over_own, arguments, options)
 

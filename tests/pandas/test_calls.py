@@ -205,3 +205,13 @@ def test_subclasses_as_in_pandas(make):
         assert type(make(data.rollstat).kth(1)) is type(data)
         assert type(make(data.rollstat).minmax()) is Table
     assert type(Column(["a", "b"]).rollstat.rolling(1).mode()) is Column
+
+
+def test_infinite_values_can_be_missing():
+    column = pd.Series([1.0, np.inf, 4.0, -np.inf, 2.0])
+    for name in ("sum", "max", "std", "median"):
+        found = getattr(column.rollstat.rolling(3, 1, inf="missing"), name)()
+        pd.testing.assert_series_equal(found, getattr(column.rolling(3, 1), name)())
+        found = getattr(column.rollstat.expanding(1, inf="missing"), name)()
+        pd.testing.assert_series_equal(found, getattr(column.expanding(1), name)())
+    assert column.rollstat.sum(3, inf="missing", min_periods=1).tolist() == [1.0, 1.0, 5.0, 4.0, 6.0]
