@@ -315,6 +315,8 @@ def total(view: View) -> Any:
 
 @oracle("mean")
 def mean(view: View) -> Any:
+    if view.values and is_time(view):
+        return sum(view.values) // len(view.values)
     return math.fsum(view.values) / len(view.values) if view.values else None
 
 

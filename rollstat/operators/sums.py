@@ -327,6 +327,18 @@ class IntegerMean(NamedTuple):
         return sign * (float(whole) * 2.0**32 + (float(low // count) + float(low % count) / float(count)))
 
 
+class WholeMean(NamedTuple):
+    """Mean of int64, rounded down, with the state of :class:`IntegerMean`."""
+
+    lift = IntegerMean.lift
+    combine = IntegerMean.combine
+
+    def lower(self, state: tuple[int, int, int]) -> int:
+        high, low, count = state
+        high, low = _integer_total((high, low))
+        return ((high // count) << 32) + (low + ((high % count) << 32)) // count
+
+
 class UnsignedMean(NamedTuple):
     """Mean of uint64, with the state of :class:`IntegerMean`."""
 

@@ -243,16 +243,17 @@ COMBINED: dict[str, Any] = {
 
 def plain_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype of a block for values of `dtype`."""
-    return np.dtype(np.uint8) if dtype.kind == "b" else np.dtype(dtype.newbyteorder("="))
+    return np.dtype({"b": np.uint8, "m": np.int64}.get(dtype.kind, dtype.newbyteorder("=")))
 
 
-def numbers(name: str, arr: ArrayLike) -> NDArray[Any]:
-    """Return `arr` as an array of numbers or bool, or raise TypeError."""
+def numbers(name: str, arr: ArrayLike, durations: bool = False) -> NDArray[Any]:
+    """Return `arr` as an array of numbers or bool, or of timedeltas with `durations`; or raise TypeError."""
     if type(arr) is np.ndarray and arr.dtype.char in PLAIN_DTYPES and arr.ndim:
         return arr
     array = check_array(name, arr)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must hold numbers or bool; its dtype was {array.dtype}")
+    if array.dtype.kind not in ("fiubm" if durations else "fiub"):
+        allowed = "numbers, bool or timedelta64" if durations else "numbers or bool"
+        raise TypeError(f"{name} must hold {allowed}; its dtype was {array.dtype}")
     return array
 
 
@@ -312,12 +313,14 @@ def combine(
     kind: str | None = None,
     names: tuple[str, ...] = ("arr", "other"),
     finish: Callable[..., Any] | None = None,
+    durations: bool = False,
 ) -> Any:
     """Return the call of an associative operator over the windows of arrays called `names`, see :func:`call`.
 
-    `required` and `kind` are those of its :class:`rollstat.plan.Output`.
+    `required` and `kind` are those of its :class:`rollstat.plan.Output`. With `durations`, timedeltas are
+    allowed, which are integers for the operator.
     """
-    dtypes = tuple(plain_dtype(numbers(n, array).dtype) for n, array in zip(names, arrays))
+    dtypes = tuple(plain_dtype(numbers(n, array, durations).dtype) for n, array in zip(names, arrays))
     parameters: dict[str, Any] = {"operator": operator, "dtypes": dtypes, "required": required, "kind": kind}
     return call(
         Combination,

@@ -147,6 +147,12 @@ class OperatorRow(StreamRow):
     """
 
     operator: Any
+
+    @property
+    def kinds(self) -> str:
+        """Kinds of dtype that the class accepts: its operator takes numbers."""
+        return super().kinds.replace("m", "")
+
     algorithms: Mapping[str, str] = field(default_factory=lambda: _OPERATOR_ALGORITHMS, kw_only=True)
 
 

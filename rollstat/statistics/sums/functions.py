@@ -23,7 +23,7 @@ from rollstat.statistics.sums.window_sums import Sums
 
 _SUM: dict[str, Any] = {
     "family": "sum",
-    "kinds": "fiub",
+    "kinds": "fiubm",
     "cost": "O(1) amortised, O(m) worst case",
     "algorithms": ALGORITHMS,
 }
@@ -96,7 +96,8 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 
     Parameters
     ----------
-    {numbers}
+    arr : array_like of float, int, bool or timedelta64, shape (..., n, ...)
+        The series, along `axis`.
     {window}
     {options}
 
@@ -104,8 +105,8 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     -------
     ndarray, shape (..., rows, ...)
         Floats in the dtype of `arr`. Integers and bool are summed exactly; the sums are int64 or uint64 with
-        ``mode="valid"`` or ``fill_value=``, otherwise float64. With ``min_periods=0`` the sum of an empty
-        window is 0.
+        ``mode="valid"`` or ``fill_value=``, otherwise float64. Sums of timedeltas are exact, too. With
+        ``min_periods=0`` the sum of an empty window is 0.
 
     Raises
     ------
@@ -128,8 +129,10 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     >>> rollstat.rolling_sum([1e16, 1.0, 1.0, 1.0], 2)
     array([   nan, 1.e+16, 2.e+00, 2.e+00])
     """
-    integral = numbers("arr", arr).dtype.kind in "iub"
-    if integral or options.get("algorithm", "auto") != "auto":
+    kind = numbers("arr", arr, durations=True).dtype.kind
+    if kind == "m":
+        return combine([arr], window, operators.IntegerSum(), "sum", options, 0, "value", durations=True)
+    if kind in "iub" or options.get("algorithm", "auto") != "auto":
         return combine([arr], window, operators.Sum(), "sum", options, required=0)
     return _of_sums([arr], window, operators.Sum(), 0, options)
 
@@ -140,13 +143,16 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Parameters
     ----------
-    {numbers}
+    arr : array_like of float, int, bool or timedelta64, shape (..., n, ...)
+        The series, along `axis`.
     {window}
     {options}
 
     Returns
     -------
-    {float}
+    ndarray of float or timedelta64, shape (..., rows, ...)
+        float32 for float32 input, timedeltas rounded down to their unit, otherwise float64. NaN or NaT where
+        missing.
 
     Raises
     ------
@@ -165,12 +171,16 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     >>> rollstat.rolling_mean([1.0, 2.0, 6.0], 2)
     array([nan, 1.5, 4. ])
     """
+    if numbers("arr", arr, durations=True).dtype.kind == "m":
+        return combine(
+            [arr], window, operators.sums.WholeMean(), "mean", options, kind="value", durations=True
+        )
     if options.get("algorithm", "auto") != "auto":
         return combine([arr], window, operators.Mean(), "mean", options, kind="interpolated")
     return _of_sums([arr], window, operators.Mean(), 1, options, "interpolated")
 
 
-@statistic(min_periods=0, source="definition", **_SUM)
+@statistic(min_periods=0, source="definition", **_SUM | {"kinds": "fiub"})
 def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Number of observations in each window.
 
