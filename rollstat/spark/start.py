@@ -90,6 +90,8 @@ def session(
     builder = builder.config(map={**settings, **(conf or {})})
     with known_warnings(), mock.patch.dict(os.environ, environment):  # restored once the session runs
         started: SparkSession = builder.getOrCreate()
+        spark = {name: value for name, value in os.environ.items() if name.startswith("SPARK_")}
+    os.environ.update(spark)  # Spark Connect marks its mode there
     return started
 
 
