@@ -8,6 +8,7 @@ How a job runs:
 3. If series are too long for one task, `buckets` splits them and assigns every row to a bucket.
 4. A worker makes one pass over its Arrow batches (`batch_walk`). It checks
    the order, converts with `arrow_columns`, and calls the functions over arrays.
+   If there are labels (`at=`), `labels` puts these between the rows, and only they have results.
 5. Expanding windows keep states instead of rows, within a worker and between buckets (`expanding`).
 
 `structured_streaming` runs the same pass on streams, keeps the state of each series between micro-batches,

@@ -27,7 +27,7 @@ from pyspark.sql import types as T
 from rollstat.registry import REGISTRY, Statistic
 from rollstat.results import flattened
 from rollstat.spark.arrow_columns import MAX_DIGITS, Kind, MaskedColumn, kind_of, result_type
-from rollstat.windows import Expanding, Forward
+from rollstat.windows import Around, Expanding, Forward
 
 DECIMAL_SUMS = ("mean", "sum")
 _LIMB_BITS = 32
@@ -53,13 +53,32 @@ class CallWindow:
     @property
     def by_width(self) -> bool:
         """Whether the window is a width on the first order column."""
-        rows = isinstance(self.given, numbers.Integral) and not isinstance(self.given, np.timedelta64)
-        return not rows and not isinstance(self.given, (Forward, Expanding, tuple))
+        if isinstance(self.given, (Expanding, tuple)):
+            return False
+        sizes = vars(self.given).values() if isinstance(self.given, (Forward, Around)) else [self.given]
+        return not all(isinstance(n, numbers.Integral) and not isinstance(n, np.timedelta64) for n in sizes)
 
     @property
     def looks_ahead(self) -> bool:
         """Whether it includes rows after its own."""
-        return bool(self.options.get("center")) or isinstance(self.given, Forward)
+        return bool(self.options.get("center")) or isinstance(self.given, (Forward, Around))
+
+    def with_times(self, times: Any, at: Any = None) -> dict[str, Any]:
+        """Return the options with the times of rows if they matter, and perhaps the times of results."""
+        given = dict(self.options)
+        if at is not None:
+            # Datetimes, because with numbers as times a number of rows would be a width.
+            times, at = (times, at) if self.by_width else map(_as_datetimes, (times, at))
+            return given | {"times": times, "at": at}
+        return given | ({"times": times} if self.by_width else {})
+
+
+def _as_datetimes(times: NDArray[Any]) -> NDArray[Any]:
+    """Return datetimes in the order of any times."""
+    if times.dtype.kind == "f":
+        bits = (times.astype(np.float64) + 0.0).view(np.int64)  # without -0.0
+        times = bits ^ ((bits >> 63) & np.iinfo(np.int64).max)
+    return times if times.dtype.kind == "M" else times.astype(np.int64).view("M8[us]")
 
 
 @dataclass(frozen=True)
@@ -294,17 +313,16 @@ def _check_parameters(statistic: Statistic, parameters: Mapping[str, Any]) -> No
 def result_types(
     statistic: Statistic,
     kinds: Sequence[Kind],
-    window: CallWindow,
     parameters: Mapping[str, Any],
-    times: Any,
+    window: Any,
+    options: Mapping[str, Any],
 ) -> tuple[T.DataType, ...]:
     """Return the types of the results, from a call without rows, which also checks all arguments."""
     _check_parameters(statistic, parameters)
-    options = dict(window.options) | ({"times": times} if window.by_width else {})
 
     def dtypes_of(dtypes: Sequence[Any]) -> list[np.dtype[Any]]:
         inputs = [np.ma.MaskedArray(np.empty(0, dtype), np.empty(0, np.bool_)) for dtype in dtypes]
-        return [result.dtype for result in evaluate(statistic, inputs, window.given, parameters, options)]
+        return [result.dtype for result in evaluate(statistic, inputs, window, parameters, options)]
 
     positions = statistic.name.startswith("arg")
     of_order = positions or statistic.name in _OF_ORDER
@@ -354,7 +372,12 @@ def _as_aggregate(new: Any, given: Any) -> Aggregate:
 
 
 def plan_calls(
-    aggs: Any, schema: T.StructType, window: Any, options: Mapping[str, Any], times: Any = None
+    aggs: Any,
+    schema: T.StructType,
+    window: Any,
+    options: Mapping[str, Any],
+    times: Any = None,
+    at: Any = None,
 ) -> tuple[list[SparkCall], list[str]]:
     """Check the requested statistics against the columns, and return the calls that compute them.
 
@@ -364,6 +387,8 @@ def plan_calls(
         What to compute of which columns; `window` and `options` are for statistics without their own.
     times : ndarray, optional
         No times, of the dtype of the order column, for windows by width.
+    at : ndarray, optional
+        The same for results at times of their own.
 
     Returns
     -------
@@ -378,7 +403,10 @@ def plan_calls(
     shared: dict[str, CallWindow] = {}
     for wanted, statistic, kinds in checked:
         windows = [shared.setdefault(repr(own), own) for own in wanted.call_windows(window, options)]
-        types = [result_types(statistic, kinds, own, wanted.parameters, times) for own in windows]
+        types = [
+            result_types(statistic, kinds, wanted.parameters, own.given, own.with_times(times, at))
+            for own in windows
+        ]
         place = tuple(map(inputs.index, wanted.columns))
         relative_to = wanted.parameters.get("relative_to", "data")
         positions = statistic.name.startswith("arg") and relative_to == "data"

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from pyspark.sql import types as T
 
 from rollstat.options import Options
+from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import CallWindow, SparkCall, evaluate_call
 from rollstat.spark.arrow_columns import (
     Kind,
@@ -77,6 +78,8 @@ class WalkPlan:
         Common options of calls without options of their own.
     numbers_rows : bool
         Whether results depend on the number of a row in its series.
+    label : int or None
+        Column that tells labels, at whose times the windows are, from rows.
     bucket : int or None
         Column with the number of the bucket, if long series are split.
     rows_before : mapping
@@ -98,6 +101,7 @@ class WalkPlan:
     calls: tuple[SparkCall, ...]
     options: Mapping[str, Any]
     numbers_rows: bool
+    label: int | None = None
     bucket: int | None = None
     rows_before: Mapping[int, int] = field(default_factory=dict)
     start_states: Mapping[int, bytes] = field(default_factory=dict)
@@ -121,7 +125,7 @@ class WalkPlan:
     @property
     def carries_states(self) -> bool:
         """Whether states replace the rows before a batch or a bucket."""
-        return self.walk is not Walk
+        return self.walk is not Walk and self.label is None
 
     def narrowed(self, further: Iterable[int] = ()) -> tuple[list[int], "WalkPlan"]:
         """Return the columns that a walk needs and `further` ones, and the plan for a frame of only these."""
@@ -136,8 +140,15 @@ class WalkPlan:
             order=tuple(new[index] for index in self.order),
             inputs=tuple((new[index], kind) for index, kind in self.inputs),
             time=None if self.time is None else (new[self.time[0]], self.time[1]),
+            label=None if self.label is None else new[self.label],
             bucket=None if self.bucket is None else new[self.bucket],
         )
+
+    @property
+    def deciding_ties(self) -> tuple[int, ...]:
+        """The columns among `ties` that can decide a result at a label; windows hold all rows of a time."""
+        of_order = any(REGISTRY[call.statistic].ordered or not call.window.by_width for call in self.calls)
+        return self.ties if of_order else tuple(index for index, _ in self.inputs if index in self.ties)
 
 
 class Walk:
@@ -161,6 +172,11 @@ class Walk:
         self.ready: list[list[pa.Array]] = [[] for _ in plan.fields]
         self.last: list[pa.Array] | None = None  # key and order of the last row
 
+    @property
+    def new(self) -> int:
+        """The rows without results."""
+        return self.held - self.computed
+
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield every batch with the new columns."""
         for batch in filter(len, batches):
@@ -170,7 +186,7 @@ class Walk:
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Take a batch and yield the batches that are complete."""
         self._hold(batch)
-        new = self.held - self.computed
+        new = self.new
         if new >= self.wait_rows and (self.bytes >= _FEW_BYTES or new >= 8 * self.min_rows):
             yield from self._step(final=False)
 
@@ -185,7 +201,7 @@ class Walk:
         self.pending.clear()
         self.bytes = 0
         self._join()
-        self._drop(self._windows().values(), self.held)
+        self._drop(self._first_kept(self._windows().values(), self.held), self.held)
 
     def _join(self) -> None:
         """Join the pieces of each held column, and find the offsets of the series."""
@@ -200,6 +216,10 @@ class Walk:
             self.dropped = self.plan.rows_before.get(batch.column(self.plan.bucket)[0].as_py(), 0)
         self.pending.append(batch)
         self.bytes += batch.nbytes
+        self._keep(batch, changes, columns)
+
+    def _keep(self, batch: pa.RecordBatch, changes: NDArray[np.bool_], columns: list[MaskedColumn]) -> None:
+        """Keep the columns of a batch."""
         self.starts += (np.flatnonzero(changes) + self.held).tolist()
         for held, column in zip(self.columns, columns):
             held.append(column)
@@ -277,24 +297,23 @@ class Walk:
         done = self.held if final or not self.plan.looks_ahead else self._complete(windows.values())
         if done > self.computed:
             self._compute(windows, done)
-        self._drop(windows.values(), done)
+        self._drop(self._first_kept(windows.values(), done), done)
         return self._emit()
 
-    def _options(self, window: CallWindow, first: int, offsets: NDArray[np.int64]) -> dict[str, Any]:
-        """Return the options of calls over the held rows from `first` on, whose series are at `offsets`."""
-        given = dict(window.options)
-        if len(offsets) > 2:
-            given["segments"] = offsets
-        if window.by_width:
-            given["times"] = self.whole[-1].data[first:]
-        return given
+    def _options(self, window: CallWindow, first: int) -> dict[str, Any]:
+        """Return the options of calls over the held rows from `first` on."""
+        offsets = np.unique(np.maximum(self.offsets - first, 0))
+        given = window.with_times(self.whole[-1].data[first:])
+        return given | ({"segments": offsets} if len(offsets) > 2 else {})
+
+    def _asked(self, first: int, done: int) -> slice:
+        """Return which results of a call over the held rows from `first` on are asked for."""
+        return slice(self.computed - first, done - first)
 
     def _windows(self) -> dict[CallWindow, Windows]:
         """Return the windows of each kind over all held rows."""
         return {
-            window: Options.check(**self._options(window, 0, self.offsets)).windows(
-                window.given, self.offsets
-            )
+            window: Options.check(**self._options(window, 0)).windows(window.given, self.offsets)
             for window in self.plan.windows
         }
 
@@ -307,16 +326,15 @@ class Walk:
     def _compute(self, windows: Mapping[CallWindow, Windows], done: int) -> None:
         """Compute the held rows from the first without results up to `done`."""
         # Narrow windows do not reach all held rows.
-        reached = {key: min(own.bound(self.computed)[0], self.computed) for key, own in windows.items()}
+        last = self.computed if self.plan.label is None else self.held
+        reached = {key: min(own.bound(self.computed)[0], last) for key, own in windows.items()}
         every: list[NDArray[Any]] = []
         for call in self.plan.calls:
-            first, columns = reached[call.window], [self.whole[number] for number in call.inputs]
-            offsets = np.unique(np.maximum(self.offsets - first, 0))
-            options = self._options(call.window, first, offsets)
+            first = reached[call.window]
+            given = [self.whole[number][first:] for number in call.inputs]
             try:
-                given = [column[first:] for column in columns]
-                results = evaluate_call(call, given, call.window.given, options)
-                results = [result[self.computed - first : done - first] for result in results]
+                results = evaluate_call(call, given, call.window.given, self._options(call.window, first))
+                results = [result[self._asked(first, done)] for result in results]
             except CALL_ERRORS as error:
                 results, first = self._retry(call, windows[call.window], done, error), 0
             every += [self._positions(r, first) if call.positions else r for r in results]
@@ -367,16 +385,20 @@ class Walk:
         kind = next((kind for kind in kinds if isinstance(error, kind)), RuntimeError)
         return kind(f"{call.statistic} failed at {self._describe_held(high - 1)}: {error}")
 
-    def _drop(self, windows: Iterable[Windows], done: int) -> None:
-        """Keep only rows that later windows of the last series reach."""
+    def _first_kept(self, windows: Iterable[Windows], done: int) -> int:
+        """Return the first held row that later windows of the last series reach."""
         begin = int(self.offsets[-2])
-        keep = min(own.bound(done - 1)[0] for own in windows) if done > begin else begin
+        return min(own.bound(done - 1)[0] for own in windows) if done > begin else begin
+
+    def _drop(self, keep: int, done: int) -> None:
+        """Drop the held rows before `keep`; those before `done` have results."""
+        begin = int(self.offsets[-2])
         self.columns, self.whole = [[column[keep:].copy()] for column in self.whole], []
-        self.dropped = keep - begin + (self.dropped if begin == 0 else 0)
+        self.dropped = keep - begin + (self.dropped if len(self.offsets) == 2 else 0)
         self.starts = [0]
         self.held -= keep
-        self.computed = done - keep
-        self.wait_rows = max(self.min_rows, min(self.computed // 2, _MAX_ROWS))
+        self.computed = max(done - keep, 0)
+        self.wait_rows = max(self.min_rows, min(self.held // 2, _MAX_ROWS))
 
     def _emit(self) -> Iterator[pa.RecordBatch]:
         """Yield the pending batches whose rows all have results."""

@@ -17,7 +17,7 @@ marked, and dropped after the walk.
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from itertools import accumulate, chain, pairwise
 from typing import Any
 
@@ -104,7 +104,10 @@ def reach_of(plan: WalkPlan, order: Kind) -> Reach:
     if plan.carries_states:
         return Reach()  # states replace the rows before
     reaches = [_reach_of(window, order) for window in plan.windows]
-    return Reach(*(max(sides) for sides in zip(*map(astuple, reaches))))
+    reach = Reach(*(max(sides) for sides in zip(*map(astuple, reaches))))
+    # A label is no row of its window.
+    own = plan.label is not None and any(not window.by_width for window in plan.windows)
+    return replace(reach, back=reach.back + own)
 
 
 def _reach_of(window: CallWindow, order: Kind) -> Reach:
@@ -242,7 +245,8 @@ def split_series(
     cuts, rising = zip(*(sorted_cuts(cut, kind) for cut in cuts))
     counts: list[Any] = [None] * series
     if plan.numbers_rows or reach.back or reach.ahead:
-        counts = _count(frame, order, CountCells(kind, tuple(map(tuple, rising))))
+        counted = frame if plan.label is None else frame.where(~frame[frame.columns[plan.label]])
+        counts = _count(counted, order, CountCells(kind, tuple(map(tuple, rising))))
     down = plan.descending[0]
     buckets = [choose_buckets(c, r, w, reach, down) for c, r, w in zip(counts, rising, wanted)]
     return _assign(frame, keys, order, cuts, buckets)

@@ -373,8 +373,8 @@ def carrying(plan: WalkPlan) -> tuple[WalkPlan, str | None]:
         return plan, None
     for call in plan.calls:
         reason = why_no_state(call.statistic, call.window.options)
-        if not all(expanding):
-            reason = "beside other windows its rows are held"
+        if not all(expanding) or plan.label is not None:
+            reason = "beside other windows, and at labels, its rows are held"
         kind = plan.inputs[call.inputs[0]][1]
         if kind.coded and not (kind.scaled and call.statistic in DECIMAL_SUMS):
             reason = f"{kind.spark.simpleString()} has no state of bounded size"

@@ -64,11 +64,17 @@ class Request:
         )
 
     def plan(
-        self, schema: T.StructType, width: int | None = None, *, case_sensitive: bool = False
+        self,
+        schema: T.StructType,
+        width: int | None = None,
+        *,
+        case_sensitive: bool = False,
+        labels: Sequence[str] | None = None,
     ) -> WalkPlan:
         """Check all arguments against the columns, and return the plan of the workers.
 
-        The result contains the first `width` columns of `schema`; None stands for all.
+        The result contains the first `width` columns of `schema`, None stands for all; or, for windows at
+        times of labels, the columns `labels`.
         """
         keys = _columns(schema, self.partition_by, "partition_by")
         order = _columns(schema, self.order_by, "order_by")
@@ -83,11 +89,13 @@ class Request:
             raise ValueError(f"ties must be 'columns' or 'error'; got {self.ties!r}")
         _check_types(schema, keys, order)
         windows = [own for a in as_aggregates(self.aggs) for own in a.call_windows(self.window, self.options)]
-        time = _time_column(schema, order[0], windows)
+        time = _time_column(schema, order[0], windows, always=labels is not None)
         times = None if time is None else np.empty(0, time[1].times_dtype)
-        calls, inputs = plan_calls(self.aggs, schema, self.window, self.options, times)
+        at = None if labels is None else times
+        calls, inputs = plan_calls(self.aggs, schema, self.window, self.options, times, at)
         new = [name for call in calls for name in call.names]
-        check_new_names(new, schema.names[:width], case_sensitive=case_sensitive)
+        taken = schema.names[:width] if labels is None else labels
+        check_new_names(new, taken, case_sensitive=case_sensitive)
         place = schema.names.index
         return WalkPlan(
             keys=tuple(map(place, keys)),
@@ -293,14 +301,16 @@ def _tie_breakers(schema: T.StructType, used: set[str], width: int | None) -> tu
     return tuple(index for index, field in free if not _contains(field.dataType, _UNORDERED))
 
 
-def _time_column(schema: T.StructType, name: str, windows: Sequence[CallWindow]) -> tuple[int, Kind] | None:
-    """Return the column of times if there are windows by width."""
+def _time_column(
+    schema: T.StructType, name: str, windows: Sequence[CallWindow], *, always: bool
+) -> tuple[int, Kind] | None:
+    """Return the column of times if there are windows by width, or `always`."""
     for given in (window.given for window in windows):
         if isinstance(given, tuple) or hasattr(given, "get_window_bounds"):
             raise ValueError(
                 f"window must be a number of rows, a width, Forward or Expanding on Spark; got {given!r}"
             )
-    if not any(window.by_width for window in windows):
+    if not always and not any(window.by_width for window in windows):
         return None
     kind = kind_of(schema[name].dataType, f"order_by: {name!r}")
     if kind.scaled:

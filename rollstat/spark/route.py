@@ -45,6 +45,7 @@ from rollstat.spark.arrow_columns import kind_of
 from rollstat.spark.batch_walk import ResultsJob, WalkJob, WalkPlan
 from rollstat.spark.buckets import BUCKET, HALO, MAX_BUCKETS, Split, split_series
 from rollstat.spark.expanding import STATE_SCHEMA, BucketStates, carrying, start_states
+from rollstat.spark.labels import check_labels, labels_of, with_labels
 from rollstat.spark.request import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
 from rollstat.spark.start import known_warnings
 
@@ -58,7 +59,7 @@ _EPOCH = 946_684_800  # seconds; timestamps within 68 years of the year 2000 get
 
 
 @known_warnings()
-def rolling(  # 13 parameters: one for each public option
+def rolling(  # 14 parameters: one for each public option
     df: DataFrame,
     *,
     partition_by: ColumnLike | Sequence[ColumnLike] = (),
@@ -68,6 +69,7 @@ def rolling(  # 13 parameters: one for each public option
     descending: bool | Sequence[bool] = False,
     ties: str = "columns",
     split: int | str | None = None,
+    at: DataFrame | None = None,
     min_periods: int | None = None,
     center: bool = False,
     closed: str | None = None,
@@ -109,6 +111,11 @@ def rolling(  # 13 parameters: one for each public option
         buckets by the first column of `order_by`; ``"auto"`` chooses the number by their lengths. This reads
         that column immediately. Default: ``"auto"`` without `partition_by`, no splitting with it; 1 leaves a
         single series in one task.
+    at : DataFrame, optional
+        Labels: compute the windows at their times instead. It has the columns of `partition_by` and the first
+        column of `order_by`, of the same names and types, and any others. A window holds rows up to the time
+        of the label, or only earlier ones with ``closed="left"``. The result holds every label once with all
+        its columns, followed by the new columns. Windows that look ahead are not allowed.
     min_periods, center, closed, nan_policy, algorithm
         As in the array functions. Nulls and NaN are missing values, and a missing result is null.
 
@@ -151,6 +158,8 @@ def rolling(  # 13 parameters: one for each public option
     ... )
     """
     check_frame("df", df)
+    if at is not None:
+        check_labels(at)
     if df.isStreaming:
         raise ValueError("df must be a batch frame; use rollstat.spark.rolling_stream for streams")
     options = {"min_periods": min_periods, "center": center, "closed": closed}
@@ -158,16 +167,23 @@ def rolling(  # 13 parameters: one for each public option
     columns = ColumnReferences(df)
     request = Request(partition_by, order_by, window, aggs, options, descending, ties).by_name(columns)
     frame = columns.frame()
-    plan = request.plan(frame.schema, len(df.columns), case_sensitive=columns.case_sensitive)
+    old = df.columns if at is None else at.columns
+    labels = None if at is None else old
+    plan = request.plan(frame.schema, len(df.columns), case_sensitive=columns.case_sensitive, labels=labels)
+    if at is not None:
+        frame, plan = with_labels(frame, plan, at)
     plan, unbounded = carrying(plan)
     rows, plan = _partitioned(frame, plan, _check_split(split, bool(plan.keys), unbounded))
     new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(plan.fields)]
     rows = _with_whole_rows(rows, plan, new) if plan.looks_ahead else _with_results(rows, plan, new)
     if HALO in rows.columns:
         rows = rows.where(~rows[HALO])
-    wanted = [*df.columns, *(field.name for field in plan.fields)]
-    names = [*rows.columns[: len(df.columns)], *(field.name for field in new)]
-    return rows.select(*(rows[name].alias(name_wanted) for name, name_wanted in zip(names, wanted)))
+    given = [rows[name] for name in rows.columns[: len(old)]]
+    if at is not None:
+        rows, given = labels_of(rows, plan, len(old))
+    made = [rows[field.name] for field in new]
+    wanted = [*old, *(field.name for field in plan.fields)]
+    return rows.select(*(column.alias(name) for column, name in zip([*given, *made], wanted)))
 
 
 def _partitioned(df: DataFrame, plan: WalkPlan, split: int | str | None) -> tuple[DataFrame, WalkPlan]:

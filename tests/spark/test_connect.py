@@ -53,6 +53,12 @@ nested.selectExpr("meta.*", "row", "x").createOrReplaceTempView("readings")
 by_sql = spark.sql("SELECT * FROM rollstat_rolling(TABLE(readings) PARTITION BY key ORDER BY at, "
                    "window => '1 minute', aggs => 'median(x) AS m')")
 np.testing.assert_array_equal(column(by_sql), by_object)
+spans = [rs.sum("row").over(3, "20 seconds", closed="left")]
+at = nested.selectExpr("meta.key", "meta.at", "row + 1 as label").where("label % 7 = 0")
+labelled = rolling(nested.selectExpr("meta.*", "row"), partition_by="key", order_by="at", at=at, aggs=spans)
+for found in labelled.where("label > 30").collect():
+    assert found.row_sum_3 == 3 * (found.label - 1) - 12, found
+    assert found.row_sum_20s == 10 * (found.label - 1) - 110, found
 try:
     rolling(frame, order_by=F.col("nope"), window=2, aggs=aggs)
 except ValueError as error:

@@ -196,7 +196,7 @@ def test_split_series(spark, ahead):
 def test_expanding_windows_beside_others(spark):
     frame, order = transactions(spark), ["time", "row"]
     mixed = [rs.sum("y").over(rollstat.Expanding()), rs.sum("x").over(4, min_periods=1)]
-    with pytest.raises(ValueError, match="'sum': beside other windows its rows are held"):
+    with pytest.raises(ValueError, match="'sum': beside other windows, and at labels, its rows are held"):
         rolling(frame, split=5, order_by=order, aggs=mixed)
     found = rolling(frame, order_by=order, aggs=mixed).toArrow().to_pandas().sort_values(order)
     assert found["y_sum_Expanding"].astype(float).tolist() == found["y"].astype(float).cumsum().tolist()
