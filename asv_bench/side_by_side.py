@@ -28,6 +28,7 @@ from benchmarks.timing import turn
 from benchmarks.vector_sort import argsort_of_blocks, restart_without
 
 from rollstat.registry import REGISTRY
+from rollstat.results import flattened
 
 IGNORES_MISSING = "does not skip missing values"
 ARGSORT = "np.argsort of blocks"
@@ -53,7 +54,7 @@ def measure(
     """Return the milliseconds of each library in each round, and notes on different definitions."""
     runs = libraries(name, job.window)
     mine = runs["rollstat"](job)
-    mine = np.asarray(mine[0] if isinstance(mine, tuple) else mine, dtype=np.float64)
+    mine = np.asarray(flattened(mine)[0], dtype=np.float64)
     notes, times = {}, {library: [] for library in runs}
     for library, run in runs.items():
         if library != "rollstat":

@@ -62,6 +62,7 @@ from .statistics import rolling_prod as rolling_prod
 from .statistics import rolling_ptp as rolling_ptp
 from .statistics import rolling_quantile as rolling_quantile
 from .statistics import rolling_rank as rolling_rank
+from .statistics import rolling_regression as rolling_regression
 from .statistics import rolling_sem as rolling_sem
 from .statistics import rolling_skew as rolling_skew
 from .statistics import rolling_std as rolling_std

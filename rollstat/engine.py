@@ -503,7 +503,8 @@ def _returned(plan: Plan, results: list[NDArray[Any]], masks: list[Any], targets
     if plan.stack:
         whole: Any = results[0].base  # of which the results are views
         stacked = shaped(whole, *where) if plan.options.out is None else plan.options.out
-        return np.ma.MaskedArray(stacked, np.stack(masks)) if masks else stacked
+        stacked = np.ma.MaskedArray(stacked, np.stack(masks)) if masks else stacked
+        return stacked if plan.finish is None else plan.finish(stacked)
     if plan.finish is not None:
         return plan.finish(*arrays)
     return arrays[0] if len(arrays) == 1 else tuple(arrays)

@@ -206,13 +206,19 @@ def call_like(
     result = run(*given, **options)
     if convert is None:
         return result
-    values = given[0]
+    values = given[0][0] if type(given[0]) is tuple else given[0]
     several = isinstance(result, tuple) or result.ndim > np.ndim(values)
     results = tuple(result) if several else (result,)
     moved = results[0].shape != values.shape or options.get("at") is not None
     rows = _rows(function, values, given[1:], options) if moved and hasattr(arr, "dims") else {}
     missing = missing_results(function.__name__, results, options.get("fill_value") is not None)
-    converted = [convert(np.ma.getdata(each), where, rows) for each, where in zip(results, missing)]
+
+    def converted_one(each: Any, where: Any) -> Any:
+        if each.ndim > values.ndim:
+            return tuple(map(converted_one, each, where))
+        return convert(np.ma.getdata(each), where, rows)
+
+    converted = list(map(converted_one, results, missing))
     if not several:
         return converted[0]
     return type(result)(*converted) if hasattr(result, "_fields") else tuple(converted)

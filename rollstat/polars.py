@@ -34,14 +34,13 @@ __all__ = ["ExpressionNamespace", "SeriesNamespace"]
 _COLUMNS = ("other", "x", "times", "segments", "at", "at_segments")
 
 
-def _one_series(name: str, result: Any) -> pl.Series:
+def _one_series(name: str, result: Any, regressors: list[str]) -> pl.Series:
     """Return one result as it is, and several as a struct."""
     if not isinstance(result, tuple):
         return result  # type: ignore[no-any-return]  # functions return the kind of their input
-    outputs = REGISTRY[name].outputs
-    fields = outputs if len(outputs) == len(result) else [str(i) for i in range(len(result))]
-    series = [each.alias(field) for each, field in zip(result, fields)]
-    return pl.DataFrame(series).to_struct("")
+    found = [one for part in result for one in (part if isinstance(part, tuple) else (part,))]
+    fields = REGISTRY[name].output_names([None, *regressors], len(found)) or map(str, range(len(found)))
+    return pl.DataFrame([each.alias(field) for each, field in zip(found, fields)]).to_struct("")
 
 
 @dataclass(frozen=True)
@@ -58,10 +57,20 @@ def _with_columns(value: Any, columns: Any) -> Any:
     return columns[value.number] if isinstance(value, _Column) else value
 
 
-def _over_columns(columns: Any, name: str, options: dict[str, Any]) -> pl.Series:
+def _names(x: Any) -> list[str]:
+    """Return the names of the regressors, expressions or series."""
+    several = x if isinstance(x, tuple) else (x,)
+    return [
+        each.meta.output_name() if isinstance(each, pl.Expr) else getattr(each, "name", "x")
+        for each in several
+    ]
+
+
+def _over_columns(columns: Any, name: str, options: dict[str, Any], regressors: list[str]) -> pl.Series:
     """Compute a statistic of columns."""
     options = {key: _with_columns(value, columns) for key, value in options.items()}
-    return _one_series(name, REGISTRY[name].function(_arrays(columns[0]), **options)).alias(columns[0].name)
+    result = REGISTRY[name].function(_arrays(columns[0]), **options)
+    return _one_series(name, result, regressors).alias(columns[0].name)
 
 
 def _arrays(series: pl.Series) -> Any:
@@ -74,9 +83,16 @@ def _bound(name: str, rest: tuple[Any, ...], options: dict[str, Any]) -> dict[st
     function: Any = REGISTRY[name].function
     given = inspect.signature(function.__wrapped__).bind(None, *rest, **options).arguments
     bound = {**given, **given.get("options", {})}
-    for key in ("arr", "options"):
+    for key in (next(iter(given)), "options"):
         bound.pop(key, None)
-    return {k: pl.col(v) if k in _COLUMNS and isinstance(v, str) else v for k, v in bound.items()}
+    return {key: _as_columns(value) if key in _COLUMNS else value for key, value in bound.items()}
+
+
+def _as_columns(value: Any) -> Any:
+    """Return names of columns, alone or in a list, as expressions, and other values as they are."""
+    if isinstance(value, (list, tuple)) and all(isinstance(each, (str, pl.Expr)) for each in value):
+        return tuple(map(_as_columns, value))
+    return pl.col(value) if isinstance(value, str) else value
 
 
 def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
@@ -107,6 +123,7 @@ def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
     for each in _COLUMNS:
         if bound.get(each) is not None:
             alone[each] = one_row.get(each, np.zeros(1))
+    alone |= {key: np.zeros(1) for key, value in alone.items() if isinstance(value, pl.Expr)}
     if isinstance(window, tuple):
         alone[key] = np.array([0]), np.array([1])
     for each in ("fill_value", "algorithm"):
@@ -153,9 +170,8 @@ class SeriesNamespace(_Namespace):
     """
 
     def _call(self, name: str, *rest: Any, **options: Any) -> pl.Series:
-        return _one_series(name, REGISTRY[name].function(_arrays(self._target), *rest, **options)).alias(
-            self._target.name
-        )
+        bound = _bound(name, rest, options)
+        return _over_columns([self._target], name, bound, _names(bound.get("x")))
 
 
 @pl.api.register_expr_namespace("rollstat")
@@ -188,5 +204,5 @@ class ExpressionNamespace(_Namespace):
             return value
 
         further = {key: placed(value) for key, value in bound.items()}
-        compute = partial(_over_columns, name=name, options=further)
+        compute = partial(_over_columns, name=name, options=further, regressors=_names(bound.get("x")))
         return pl.map_batches(columns, compute, return_dtype)

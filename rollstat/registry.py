@@ -41,7 +41,7 @@ class Statistic:
     series : int
         How many series it takes.
     outputs : tuple of str
-        Names of the arrays that it returns.
+        Names of the arrays that it returns; ``"{}"`` stands for each of its further series.
     exact : bool
         Whether it does no arithmetic that rounds, so that all algorithms agree exactly.
     error_bound : tuple of str
@@ -94,6 +94,17 @@ class Statistic:
             columns = *columns[: self.series - 1], tuple(columns[self.series - 1 :])
         return {parameter.name: column for parameter, column in zip(self.arguments, columns)}
 
+    def output_names(self, columns: Sequence[Any], results: int) -> list[Any] | None:
+        """Return a name for each of so many results of columns; None if the outputs have no such names."""
+        names = [
+            name.format(column) if "{}" in name else name
+            for name in self.outputs
+            for column in (columns[1:] if "{}" in name else [""])
+        ]
+        if results < len(names):
+            names = [name for name in names if not name.startswith("intercept")]
+        return names if results == len(names) > 1 else None
+
     @cached_property
     def window_name(self) -> str:
         """The name of the parameter that takes the window."""
@@ -136,15 +147,15 @@ class Statistic:
         ]
         several = [value for value in values if isinstance(value, (list, tuple))]
         own: Sequence[Any]
-        if results == len(self.outputs) > 1:
-            own = self.outputs
+        if (names := self.output_names(columns, results)) is not None:
+            own = names
         elif len(several) == 1 and len(several[0]) == results:
             own = several[0]
         else:
             parts += [getattr(value, "__name__", value) for value in values]
             own = [""] if results == 1 else range(1, results + 1)
-        names = ["_".join(str(part) for part in (*parts, each, ending) if part != "") for each in own]
-        return [re.sub(r"\W", "_", name.replace("-", "minus_")) for name in names]
+        found = ["_".join(str(part) for part in (*parts, each, ending) if part != "") for each in own]
+        return [re.sub(r"\W", "_", name.replace("-", "minus_")) for name in found]
 
 
 class Registry(MutableMapping[str, Statistic]):

@@ -10,7 +10,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -46,6 +46,8 @@ class View:
         The value of the last row of the window; None if it is missing or the window is empty.
     dtype : numpy.dtype
         Dtype of the input.
+    own_others : list
+        Values of further series in that row, None where missing.
     """
 
     values: list[Any]
@@ -57,6 +59,7 @@ class View:
     own: Any
     newest: Any
     dtype: np.dtype
+    own_others: list[Any] = field(default_factory=list)
 
 
 def oracle(name: str):
@@ -531,6 +534,34 @@ def aggregate(view: View, op: Any) -> Any:
     if type(op).__name__ == "Maximum":
         return maximum(view)
     return total(view)
+
+
+@oracle("regression")
+def regression(view: View) -> Any:
+    y, rows = list(map(Fraction, view.values)), len(view.values)
+    x = list(map(Fraction, view.others[0]))
+    if rows < 2 or len(set(x)) == 1:
+        return (None,) * 7
+    level, centre = sum(y) / rows, sum(x) / rows
+    squares = sum((v - centre) ** 2 for v in x)
+    slope = sum((v - centre) * w for v, w in zip(x, y)) / squares
+    intercept = level - slope * centre
+    left = sum((w - intercept - slope * v) ** 2 for v, w in zip(x, y))
+    total = sum((w - level) ** 2 for w in y)
+    variance = left / (rows - 2) if rows > 2 else None
+    errors = [None] * 2
+    if variance is not None:
+        errors = [float(variance * (Fraction(1, rows) + centre**2 / squares)), float(variance / squares)]
+        errors = [math.sqrt(error) for error in errors]
+    (own,) = view.own_others
+    return (
+        float(intercept),
+        float(slope),
+        *errors,
+        1.0 - float(left / total) if total else None,
+        None if variance is None else math.sqrt(variance),
+        None if own is None else float(intercept + slope * Fraction(own)),
+    )
 
 
 @oracle("apply")

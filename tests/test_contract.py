@@ -70,7 +70,10 @@ def fits(sample: dict[str, Any], window: Any, **options: Any) -> bool:
 
 
 def outputs(result: Any) -> list[np.ndarray]:
-    return list(result) if isinstance(result, tuple) else [result]
+    if not isinstance(result, tuple):
+        return [result]
+    lowest = min(part.ndim for part in result)
+    return [one for part in result for one in (part if part.ndim > lowest else [part])]
 
 
 def is_missing(array: np.ndarray) -> np.ndarray:
@@ -110,6 +113,7 @@ def expected(
             None if missing[row] else values[0][row],
             None if end == start or missing[end - 1] else values[0][end - 1],
             arrays[0].dtype,
+            [None if is_missing(array)[row] else v[row] for array, v in zip(arrays[1:], values[1:])],
         )
         answer = ORACLES[statistic.name](view, **sample) if len(seen) >= min_periods else None
         rows.append(answer if isinstance(answer, tuple) else (answer,) * len(statistic.outputs))
@@ -335,6 +339,8 @@ def test_windows_of_any_form_agree_with_the_oracle(statistic, sample, rng):
         result = call(statistic, arrays, window, sample, **options)
         needed = minimum_periods(statistic, options, least)
         wanted = expected(statistic, arrays, window if bounds is None else bounds, sample, needed)
+        if statistic.name == "regression" and ("at" in options or bounds is None):
+            wanted[-1] = [None] * len(wanted[-1])  # windows that belong to no row have no prediction
         try:
             agree(statistic, result, wanted)
         except AssertionError as error:
@@ -461,11 +467,13 @@ def test_small_and_empty_input(statistic, sample):
 def test_out_receives_the_result_and_is_unchanged_after_errors(statistic, sample, rng):
     arrays = arrays_for(statistic, rng, 30, taken(statistic)[0])
     plain = outputs(call(statistic, arrays, 5, sample))
-    out = [np.zeros_like(a) for a in plain]
+    out: Any = [np.zeros_like(a) for a in plain]
     given = out if len(out) > 1 else out[0]
+    if "{}" in statistic.outputs:  # all results are one array
+        given = out = np.stack(out)
     result = outputs(call(statistic, arrays, 5, sample, out=given))
     for a, b, o in zip(plain, result, out):
-        assert b is o
+        assert b is o or "{}" in statistic.outputs
         np.testing.assert_array_equal(a, o)
     untouched = [np.full_like(a, 1) for a in plain]
     for bad in ({"min_periods": 9}, {"closed": "up"}, {"axis": 4}, {"algorithm": "guess"}, {"mode": "full"}):
@@ -495,7 +503,7 @@ def test_bad_arrays_are_rejected(statistic, sample):
     # An operator may combine objects, and Sum combines complex numbers.
     of_numbers = [np.array([1, "a", None], object), np.array([1j, 2, 3])]
     for bad in (np.array(["a", "b", "c"]), *(of_numbers if statistic.name != "aggregate" else [])):
-        with pytest.raises(TypeError, match="arr must hold"):
+        with pytest.raises(TypeError, match=r"(arr|y) must hold"):
             call(statistic, [bad, *extra], 2, sample)
     with pytest.raises(ValueError, match="at least one dimension"):
         call(statistic, [np.float64(3), *extra], 2, sample)

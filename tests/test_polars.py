@@ -117,3 +117,15 @@ def test_functions_of_the_fields_of_a_struct():
     ends = frame["y"].rollstat.apply(lambda y: (y[0], y[-1]), 2)
     assert ends.struct.unnest().rows() == [(None, None), (1, 2), (2, 3), (3, 4), (4, 5)]
     assert frame["x"].rollstat.apply(len, 2, min_periods=0).to_list() == [1, 1, 1, 2, 2]
+
+
+def test_regressions_name_their_coefficients():
+    frame = pl.DataFrame({"key": [1] * 5 + [2] * 5, "r": np.arange(10.0) ** 2, "size": np.arange(10.0)})
+    fit = pl.col("r").rollstat.regression(["size"], 4, intercept=False, weights=pl.col("size"))
+    fields = ["size", "size_error", "determination", "residual", "prediction"]
+    found = frame.select(fit.over("key").struct.unnest())
+    assert found.columns == fields
+    of_one = frame["r"][5:].rollstat.regression(
+        frame["size"][5:], 4, intercept=False, weights=frame["size"][5:]
+    )
+    assert of_one.struct.unnest().equals(found[5:])

@@ -27,8 +27,9 @@ def _if_installed(module: str) -> Any:
         return None
 
 
-bottleneck, numbagg, pl, screamer, ndimage = map(
-    _if_installed, ("bottleneck", "numbagg", "polars", "screamer", "scipy.ndimage")
+bottleneck, numbagg, pl, screamer, ndimage, ols = map(
+    _if_installed,
+    ("bottleneck", "numbagg", "polars", "screamer", "scipy.ndimage", "statsmodels.regression.rolling"),
 )
 INSTALLED = {
     library: module
@@ -40,6 +41,7 @@ INSTALLED = {
         "polars": pl,
         "scipy": ndimage and import_module("scipy"),
         "screamer": screamer,
+        "statsmodels": ols and import_module("statsmodels"),
     }.items()
     if module
 }
@@ -105,6 +107,10 @@ def _trailing(run: Callable[[Job, int], np.ndarray]) -> Run:
         return run(job, (job.window - 1) // 2)
 
     return trailing
+
+
+def _with_ones(values: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.ones(len(values)), values])
 
 
 def _scipy_quantile(job: Job, origin: int) -> np.ndarray:
@@ -225,6 +231,11 @@ PEERS: dict[str, dict[str, Run]] = {
     },
     "apply": {
         "pandas": lambda job: job.pandas.apply(job.parameters["function"], raw=True, engine="numba"),
+    },
+    "regression": {
+        "statsmodels": lambda job: (
+            ols.RollingOLS(job.values, _with_ones(job.other), job.window, missing="drop").fit().params[:, 0]
+        ),
     },
     "zscore": {
         "pandas": lambda job: (pd.Series(job.values) - job.pandas.mean()) / job.pandas.std(),

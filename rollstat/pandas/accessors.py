@@ -243,7 +243,8 @@ def _shortcut(name: str) -> Callable[..., Any]:
             return windows._own_statistic(name, bound, bound.pop("numeric_only", False))
         return getattr(windows, name)(**bound)
 
-    return _bound_method(name, REGISTRY[name].arguments[1:], call, given, _SHORTCUT_OPTIONS)
+    parameters = REGISTRY[name].arguments[name != "regression" :]  # which takes all its columns by name
+    return _bound_method(name, parameters, call, given, _SHORTCUT_OPTIONS)
 
 
 # Parameters of pandas' groupby in the order of pandas 3; pandas 2 has `axis` before `level`.

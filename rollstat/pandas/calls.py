@@ -17,6 +17,7 @@ from pandas.core.internals.blocks import NumpyBlock  # type: ignore[import-not-f
 
 from rollstat.dtypes import warn_of_rounding
 from rollstat.registry import REGISTRY
+from rollstat.results import flattened
 
 # Statistics for which codes can stand for values.
 _CODED = ("nunique", "mode", "first", "last")
@@ -116,8 +117,14 @@ class ColumnCall(NamedTuple):
     def frame(self, frame: Any) -> Any:
         """Return the result for all columns together: a Series, or a DataFrame of several results."""
         columns = [frame.iloc[:, i] for i in range(frame.shape[1])]
-        values, *further = REGISTRY[self.name].given([to_array(column) for column in columns]).items()
-        return self._labelled(self.compute(values[1], **dict(further)), columns[0].rename(None))
+        values, parameters = [to_array(column) for column in columns], dict(self.parameters)
+        names = list(frame.columns)
+        if parameters.get("weights") is not None:
+            parameters["weights"] = values.pop()
+            names.pop()
+        (_, first), *further = REGISTRY[self.name].given(values).items()
+        found = self._replace(parameters=parameters).compute(first, **dict(further))
+        return self._labelled(found, columns[0].rename(None), names)
 
     def _index(self, data: Any) -> Any:
         """Return the labels of the rows of a result."""
@@ -126,13 +133,16 @@ class ColumnCall(NamedTuple):
             return data.index.view() if self.observed else data.index
         return data.index[::step]
 
-    def _labelled(self, found: Any, like: Any) -> Any:
-        """Return the result of a column with the labels of its rows, and columns if there are several."""
+    def _labelled(self, found: Any, like: Any, names: Any = ()) -> Any:
+        """Return the result of a column, or of columns of these names, with the labels of its rows.
+
+        Several results are columns.
+        """
         if type(found) is np.ndarray and found.ndim == 1 and found.dtype.kind == "f":
             return float_series(found, like, self._index(like))
         if isinstance(found, tuple):
-            outputs = REGISTRY[self.name].outputs
-            labels = outputs if len(outputs) == len(found) else range(len(found))
+            found = flattened(found)
+            labels = REGISTRY[self.name].output_names(names, len(found)) or range(len(found))
         elif found.ndim == 2:
             labels = self.labels
         else:

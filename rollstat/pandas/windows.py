@@ -605,6 +605,33 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
             hand_back("apply", "a function that takes Series, or these windows")
         return self._pandas("apply")(func, raw, engine, engine_kwargs, args, kwargs)
 
+    def regression(self, y: Any, x: Any, intercept: bool = True, weights: Any = None) -> Any:
+        """Return the least squares of one column on others, see :func:`rollstat.rolling_regression`.
+
+        Parameters
+        ----------
+        y, x : label, list of labels
+            The column of the response, and that or those of the regressors.
+        intercept : bool, default True
+            Whether there is a constant among the regressors.
+        weights : label, optional
+            The column of the weights.
+
+        Returns
+        -------
+        DataFrame
+            Coefficients under the names of the regressors and ``intercept``, their standard errors with
+            ``_error`` after these names, ``determination``, ``residual`` and ``prediction``.
+        """
+        windows = self._windows_for()
+        if windows is None:
+            raise ValueError(f"regression takes windows that rollstat computes; got {self!r}")
+        columns = [y, *(x if isinstance(x, (list, tuple, pd.Index)) else [x])]
+        columns += [] if weights is None else [weights]
+        parameters = {"intercept": intercept, "weights": weights}
+        call = ColumnCall("regression", windows, parameters, True, together=True)
+        return self[columns]._apply(call, "regression")
+
     def _known(self, func: Any, raw: bool) -> ColumnCall | None:
         """Return the call of a function that rollstat knows; None where pandas calls it for each window."""
         own = isinstance(getattr(self, "window", None), WindowIndexer)

@@ -62,6 +62,7 @@ from .sums.functions import rolling_sum as rolling_sum
 from .sums.functions import rolling_var as rolling_var
 from .sums.functions import rolling_weighted_mean as rolling_weighted_mean
 from .sums.functions import rolling_zscore as rolling_zscore
+from .sums.regression import rolling_regression as rolling_regression
 from .weighted.functions import rolling_convolve as rolling_convolve
 from .weighted.functions import rolling_weighted_median as rolling_weighted_median
 from .weighted.functions import rolling_weighted_quantile as rolling_weighted_quantile

@@ -257,6 +257,14 @@ def numbers(name: str, arr: ArrayLike, durations: bool = False) -> NDArray[Any]:
     return array
 
 
+def as_floats(series: Any) -> Any:
+    """Return a series as float64, NaN where it is masked."""
+    values = np.asarray(np.ma.getdata(series), np.float64)
+    if not isinstance(series, np.ma.MaskedArray):
+        return values
+    return np.ma.MaskedArray(np.where(np.ma.getmaskarray(series), np.nan, values), series.mask)
+
+
 def call(
     computation: Callable[..., Computation],
     arrays: list[ArrayLike],

@@ -314,6 +314,7 @@ NO_STREAM = {
     ),
     "convolve": "a push would take as long as one product of its rows and the weights with NumPy",
     "aggregate": "SlidingAggregate, FixedAggregate, TimeAggregate and GreedyAggregate take any operator",
+    "regression": "the products of several regressors are a matrix, which is no state of an operator",
     "apply": "a function must read its whole window again for each row; an operator need not",
     **dict.fromkeys(
         ("ewm_mean", "ewm_sum", "ewm_var", "ewm_std", "ewm_cov", "ewm_corr"), "they are not written yet"

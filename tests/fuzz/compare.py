@@ -43,6 +43,9 @@ def answers(
             None if own < 0 or missing[own] else values[0][own],
             None if end == start or missing[end - 1] else values[0][end - 1],
             columns[0].dtype.newbyteorder("="),
+            [None if is_missing(each)[own] else v[own] for each, v in zip(columns[1:], values[1:])]
+            if own >= 0
+            else [],
         )
         short = len(seen) < rule.min_periods or (rule.propagate and len(seen) < end - start)
         answer = None if short else ORACLES[statistic.name](view, **sample)

@@ -275,7 +275,7 @@ RESULTS: dict[str, tuple[str, Callable[..., list[Answer]]]] = {
 }
 """How each statistic treats infinite values, and its exact results."""
 
-OF_MORE = {"aggregate", "autocorr", "convolve", "zscore"}
+OF_MORE = {"aggregate", "autocorr", "convolve", "regression", "zscore"}
 """Statistics that round, whose results do not follow from the observations of the window alone."""
 
 

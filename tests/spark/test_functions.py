@@ -1,6 +1,9 @@
-"""Functions of the values of each window: of one column, of several, and with several results."""
+"""Functions of windows and regressions: of one column, of several, and with several results."""
 
+import numpy as np
 import pytest
+
+import rollstat
 
 pytest.importorskip("pyspark", reason="the tests are of Spark")
 
@@ -30,3 +33,20 @@ def test_functions_of_columns(spark):
         rs.rolling(
             frame, order_by="t", window=2, aggs={"a": rs.Aggregate("apply", (), {"function": product})}
         )
+
+
+def test_regressions_on_several_columns(spark):
+    rng = np.random.default_rng(0)
+    rows = [(key, t, *map(float, rng.normal(size=3))) for key in (1, 2) for t in range(12)]
+    frame = spark.createDataFrame(rows, "key long, t long, r double, market double, size double")
+    fit = rs.regression("r", ["market", "size"])
+    found = rs.rolling(frame, partition_by="key", order_by="t", window=8, aggs=[fit])
+    ends = ("intercept", "market", "size", "intercept_error", "market_error", "size_error")
+    ends += ("determination", "residual", "prediction")
+    assert found.columns[5:] == [f"r_market_size_regression_{end}" for end in ends]
+    columns = [[row[i] for row in rows[12:]] for i in (2, 3, 4)]
+    wanted = rollstat.rolling_regression(columns[0], (columns[1], columns[2]), 8)
+    of_second = found.where("key = 2").orderBy("t").collect()
+    for end, values in (("size", wanted.coefficients[2]), ("prediction", wanted.prediction)):
+        ours = [row[f"r_market_size_regression_{end}"] for row in of_second]
+        np.testing.assert_allclose(np.array(ours, float), values, rtol=1e-9)

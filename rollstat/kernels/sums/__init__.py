@@ -4,6 +4,7 @@
 - `fixed_windows`: windows of one width, by a block scan of eight windows at once.
 - `short_windows`: windows of fewer than 32 values, each summed by itself, and what both share.
 - `variable_windows`: any monotone windows with any missing values, by two stacks.
+- `regression`: least squares on several series, from centred products that are merged.
 
 No sum is ever updated by subtraction: a window is put together from suffixes and prefixes of blocks, so that
 errors do not accumulate and infinite or huge values leave no trace after they leave the window.

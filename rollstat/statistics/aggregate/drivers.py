@@ -75,12 +75,18 @@ def observed(
     block: Block, operator: Any, all_rows: bool = False
 ) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64], NDArray[np.int64]]:
     """Return the arguments of `lift`, and the bounds of windows: without missing rows, or of `all_rows`."""
-    missing, start, end = None if all_rows else block.missing, block.start, block.end
-    if missing is not None:
-        start, end = np.empty_like(start), np.empty_like(end)
-        observed_bounds(missing, block.start, start)
-        observed_bounds(missing, block.end, end)
-    return _columns(block, operator, missing), _frozen(start), _frozen(end)
+    start, end = (block.start, block.end) if all_rows else bounds_of_observed(block)
+    return _columns(block, operator, None if all_rows else block.missing), _frozen(start), _frozen(end)
+
+
+def bounds_of_observed(block: Block) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the bounds of windows as numbers of observations before them."""
+    if block.missing is None:
+        return block.start, block.end
+    start, end = np.empty_like(block.start), np.empty_like(block.end)
+    observed_bounds(block.missing, block.start, start)
+    observed_bounds(block.missing, block.end, end)
+    return start, end
 
 
 def outputs_for(dtypes: Sequence[np.dtype[Any]], results: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:

@@ -18,7 +18,7 @@ from rollstat.registry import check_algorithm
 from rollstat.statistics.aggregate.computation import Application, WindowFunction
 from rollstat.statistics.aggregate.drivers import ALGORITHMS, aggregate, prepare
 from rollstat.statistics.aggregate.objects import aggregate_objects
-from rollstat.statistics.common import call, combine, numbers, operators, plain_dtype, statistic
+from rollstat.statistics.common import as_floats, call, combine, numbers, operators, plain_dtype, statistic
 from rollstat.windows import Windows
 
 _OBJECT = np.dtype(object)
@@ -262,14 +262,6 @@ def _with_arguments(function: Any, series: int, args: Any, kwargs: Any) -> Calla
     return FunctionType(own.__code__, own.__globals__, own.__name__, bound.args[series:], own.__closure__)
 
 
-def _as_floats(series: Any) -> Any:
-    """Return a series as float64, NaN where it is masked."""
-    values = np.asarray(np.ma.getdata(series), np.float64)
-    if not isinstance(series, np.ma.MaskedArray):
-        return values
-    return np.ma.MaskedArray(np.where(np.ma.getmaskarray(series), np.nan, values), series.mask)
-
-
 def _rises(window: NDArray[Any]) -> int:
     """Return how many values are above the one before."""
     count = 0
@@ -360,7 +352,7 @@ def rolling_apply(
     names = tuple(f"arr[{k}]" for k in range(len(series))) if series is arr else ("arr",)
     dtypes = [plain_dtype(numbers(name, each).dtype) for name, each in zip(names, series)]
     if with_missing:
-        series, dtypes = tuple(map(_as_floats, series)), [np.dtype(np.float64)] * len(series)
+        series, dtypes = tuple(map(as_floats, series)), [np.dtype(np.float64)] * len(series)
     own = _with_arguments(function, len(series), args, kwargs or {})
     parameters: dict[str, Any] = {"with_missing": bool(with_missing)}
     parameters["function"] = WindowFunction.of(own, dtypes, bool(with_missing))
