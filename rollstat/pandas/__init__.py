@@ -33,10 +33,11 @@ Private parts of pandas, as in pandas 2.2.3 and 3.1.1:
 - what weighted windows call: ``_apply_columnwise``, ``_scipy_weight_generator``
 - what exponentially weighted windows hold: ``_com``, ``_deltas``
 - what window objects call, and the classes here replace: ``_apply``, ``_create_data``, ``_gotitem``,
-  ``_validate``, ``_validate_datetimelike_monotonic``, ``_attributes``
-- further parts of window objects: ``_apply_pairwise``, ``_as_index``, ``_check_window_bounds``, ``_grouper``,
-  ``_index_array``, ``_on``, ``_prep_values``, ``_raise_monotonic_error``, ``_resolve_output``,
-  ``_selected_obj``, ``_validate_numeric_only``, ``_win_freq_i8``
+  ``_numba_apply``, ``_validate``, ``_validate_datetimelike_monotonic``, ``_attributes``
+- further parts of window objects: ``_apply_pairwise``, ``_as_index``, ``_check_window_bounds``,
+  ``_get_window_indexer``, ``_grouper``, ``_index_array``, ``_on``, ``_prep_values``,
+  ``_raise_monotonic_error``, ``_resolve_output``, ``_selected_obj``, ``_validate_numeric_only``,
+  ``_win_freq_i8``
 - how results are made: ``_constructor``, ``_constructor_expanddim``, ``_from_mgr``, ``_mgr``, ``_name``,
   ``_values``, ``pandas.core.internals.SingleBlockManager``, ``pandas.core.internals.blocks.NumpyBlock`` and
   ``pandas._libs.internals.BlockPlacement``

@@ -50,13 +50,14 @@ def rolling(
     data : Series or DataFrame
         The data.
     window, min_periods, center, win_type, on, closed, step, method
-        As in :meth:`pandas.Series.rolling`. `window` can also be :class:`rollstat.Forward`, a pair of
-        integer arrays ``(start, end)``, or a number with `times`.
+        As in :meth:`pandas.Series.rolling`. `window` can be any window of the functions too, such as
+        :class:`rollstat.Around`, ``"1 month"``, any `DateOffset`, a pair of integer arrays ``(start, end)``,
+        an array with a size for each row, or a number with `times`.
     **options
         ``keep_dtype=True`` keeps float32, nullable and Arrow-backed columns, datetimes and strings where the
         method of pandas returns float64 or raises an error. ``nan_policy``, ``inf``, ``fill_value``,
-        ``times``, ``threads`` and ``algorithm`` are those of the functions, such as
-        :func:`rollstat.rolling_median`.
+        ``times``, ``at``, ``equal_times``, ``threads`` and ``algorithm`` are those of the functions, such as
+        :func:`rollstat.rolling_median`. Results at the times ``at`` have these as their index.
 
     Returns
     -------
@@ -82,7 +83,7 @@ def rolling(
     if win_type is not None:
         reject_options(win_type, given)
         return WeightedWindows(data, window, win_type=win_type, **parameters)
-    return Rolling(data, pandas_window(window, given), **parameters)._with_options(given)
+    return Rolling(data, pandas_window(window, given, step), **parameters)._with_options(given)
 
 
 def expanding(
@@ -218,7 +219,7 @@ _WINDOW_OPTIONS = ("min_periods", "center", "on", "closed", "step", *WindowOptio
 _SHORTCUT_OPTIONS = """\
 min_periods, center, on, closed, step
     As in :meth:`pandas.Series.rolling`.
-keep_dtype, nan_policy, inf, fill_value, times, threads, algorithm
+keep_dtype, nan_policy, inf, fill_value, times, at, equal_times, threads, algorithm
     As in :func:`rollstat.pandas.rolling`."""
 
 
@@ -229,6 +230,7 @@ def _shortcut(name: str) -> Callable[..., Any]:
         "keep_dtype": False,
         "nan_policy": "omit",
         "inf": "value",
+        "equal_times": "past",
         "algorithm": "auto",
     }
     given = [

@@ -37,11 +37,14 @@ class RowWindows(NamedTuple):
         Their options for it.
     step : int or None
         Which rows have a result, as in pandas.
+    labels : Index or None
+        Labels of the results, if these belong to no rows.
     """
 
     window: Any
     options: dict[str, Any]
     step: int | None = None
+    labels: Any = None
 
 
 class ColumnCall(NamedTuple):
@@ -83,7 +86,7 @@ class ColumnCall(NamedTuple):
 
     def compute(self, values: Any, **options: Any) -> Any:
         """Return what rollstat's function returns for an array."""
-        window, given, _ = self.windows
+        window, given, *_ = self.windows
         options = {REGISTRY[self.name].window_name: window, **given, **self.parameters, **options}
         function = self.function or REGISTRY[self.name].function
         in_data = self.name in POSITIONS and options.get("relative_to", "data") == "data"
@@ -128,6 +131,8 @@ class ColumnCall(NamedTuple):
 
     def _index(self, data: Any) -> Any:
         """Return the labels of the rows of a result."""
+        if self.windows.labels is not None:
+            return self.windows.labels
         step = self.windows.step
         if step is None or len(data.index) < 2:  # pandas keeps the frequency of an index of one row
             return data.index.view() if self.observed else data.index

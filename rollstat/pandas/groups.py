@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import typing as pandas_types
-from pandas.api.indexers import BaseIndexer
 
 import rollstat
 from rollstat.pandas.calls import ColumnCall, RowWindows
@@ -120,9 +119,18 @@ class Groups(Mixin):  # type: ignore[misc]  # Any as a base
 
     def _row_windows(self) -> RowWindows | None:
         windows: RowWindows | None = super()._row_windows()
-        if windows is not None:
-            windows.options["segments"] = self._rows.offsets
-        return windows
+        if windows is None or isinstance(windows.window, tuple):  # the bounds of an indexer know the groups
+            return windows
+        windows.options["segments"] = self._rows.offsets
+        if windows.labels is None:
+            return windows
+        if self._align_to is not None:
+            raise ValueError("transform=True does not apply to at=, whose results belong to no rows")
+        # The same times for each group.
+        count, groups = len(windows.labels), len(self._rows.offsets) - 1
+        labels = windows.labels.take(np.tile(np.arange(count), groups))
+        windows.options.update(at=labels, at_segments=np.arange(groups + 1) * count)
+        return windows._replace(labels=labels)
 
     def _create_data(self, obj: Any, numeric_only: bool = False) -> Any:
         """Return the columns to compute, their rows in the order of the groups."""
@@ -145,18 +153,21 @@ class Groups(Mixin):  # type: ignore[misc]  # Any as a base
                     f"{key} must be as long as the data, {len(self.obj)}; got {len(values)} rows"
                 )
         rows = {key: values[self._rows.order] for key, values in second.items() if values is not None}
-        call = call._replace(parameters=call.parameters | rows, group_starts=self._rows.starts)
+        starts, labels = self._rows.starts, call.windows.labels
+        if labels is not None:
+            starts = np.repeat(self._rows.offsets[:-1], len(self._labels()))
+        call = call._replace(parameters=call.parameters | rows, group_starts=starts)
         result = super()._compute(call, name, numeric_only)
-        return self._indexed(result) if self._align_to is None else self._aligned(result)
+        return self._indexed(result, labels) if self._align_to is None else self._aligned(result)
 
-    def _indexed(self, result: Any) -> Any:
+    def _indexed(self, result: Any, at: Any) -> Any:
         """Return results with the keys of their groups and the labels of their rows."""
         keys, labels = list(self._grouper.names), self.obj.index.names
         in_index = [key is not None and key in labels for key in keys]
         if any(in_index) and result.ndim == 2:
             columns = [key for key, found in zip(keys, in_index) if not found]
             result = result.drop(columns=columns, errors="ignore")
-        result.index = self._index()
+        result.index = self._index() if at is None else self._index_at(at)
         return result if self._as_index else result.reset_index(level=list(range(len(keys))))
 
     def _index(self) -> pd.MultiIndex:
@@ -175,6 +186,14 @@ class Groups(Mixin):  # type: ignore[misc]  # Any as a base
             levels.append(index)
         names = [*self._grouper.names, *index.names]
         return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
+
+    def _index_at(self, at: pd.Index) -> pd.MultiIndex:
+        """Return the index of the keys of groups and the times of results in each."""
+        first = np.repeat(self._rows.order[self._rows.offsets[:-1]], len(self._labels()))
+        labels: Any = pd.MultiIndex.from_arrays([at])
+        codes = [*(key.take(first) for key in self._grouper.codes), *labels.codes]
+        names = [*self._grouper.names, *at.names]
+        return pd.MultiIndex([*self._grouper.levels, *labels.levels], codes, names=names)
 
     def _aligned(self, result: Any) -> Any:
         """Return results in the order of the data, missing where a row has no group."""
@@ -216,13 +235,20 @@ class RollingGroupBy(Groups, PandasRollingGroups, Rolling):  # type: ignore[misc
     _attributes: ClassVar[list[str]] = [*PandasRollingGroups._attributes, *OWN_ATTRIBUTES]
 
     def _row_windows(self) -> RowWindows | None:
-        if isinstance(self.window, BaseIndexer) and not isinstance(self.window, WindowIndexer):
-            return None
         windows = super()._row_windows()
+        if windows is not None and windows.labels is None and isinstance(self.window, WindowIndexer):
+            windows = windows._replace(window=self._in_order(windows.window))
         if windows is not None and "times" in windows.options:
-            times = np.asarray(windows.options["times"])
+            times = windows.options["times"]
+            times = times if isinstance(times, pd.Index) else np.asarray(times)
             windows.options["times"] = times.take(self._rows.order) if self._times is None else self._times
         return windows
+
+    def _in_order(self, window: Any) -> Any:
+        """Return a window whose sizes, if there is one for each row, have the order of the groups."""
+        if isinstance(window, (rollstat.Around, rollstat.Forward)):
+            return type(window)(*map(self._in_order, vars(window).values()))
+        return np.asarray(window).take(self._rows.order) if np.ndim(window) == 1 else window
 
     def _rows_of_width(self) -> int | None:
         return None  # the times of a group are not regular where those of all rows are

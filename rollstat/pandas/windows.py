@@ -13,6 +13,7 @@ import numbers
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypedDict
@@ -24,6 +25,7 @@ from pandas.api.indexers import BaseIndexer
 from pandas.errors import DataError
 
 import rollstat
+from rollstat.calendar_units import is_calendar
 from rollstat.pandas.calls import ColumnCall, NotNumbers, RowWindows, float_values, plain_series, to_array
 from rollstat.pandas.functions import apply_without_inf, known
 
@@ -34,7 +36,7 @@ _PandasWindows: Any = _PandasRolling.__base__  # what both have in common
 Mixin: Any = object  # whose other parts are those of pandas
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 _RANK_METHODS = ("average", "min", "max", "dense", "first")
-_PASSED_ON = ("nan_policy", "inf", "fill_value", "threads", "algorithm")
+_PASSED_ON = ("nan_policy", "inf", "fill_value", "threads", "algorithm", "at", "equal_times")
 # Statistics without parameters, by the names under which methods of pandas pass their kernels to `_apply`.
 _KERNELS = ("sum", "mean", "median", "min", "max", "skew", "kurt", "first", "last", "nunique", "count")
 
@@ -89,6 +91,8 @@ class WindowOptions(TypedDict, total=False):
     inf: str
     fill_value: Any
     times: Any
+    at: Any
+    equal_times: str
     threads: int | None
     algorithm: str
 
@@ -131,16 +135,29 @@ class WindowIndexer(BaseIndexer):
 
     Parameters
     ----------
-    window : Forward, Expanding, (start, end) or number
-        The window.
+    window
+        Any window of rollstat's functions.
     times : array_like, optional
-        The position of each row, for a number.
+        The time of each row. Default: the index or the column of times, where the window needs one.
     """
 
     def __init__(self, window: Any, times: Any = None) -> None:
-        super().__init__(window_size=getattr(window, "m", 1))
+        rows = getattr(window, "m", 1)
+        super().__init__(window_size=rows if isinstance(rows, int) else 1)
         self.window = window
         self.times = times
+
+    def times_for(self, on: Any, asked: bool) -> Any:
+        """Return the times of the rows, whose index or column of times is `on`, or None.
+
+        They are `asked` for, or the window has a width in time.
+        """
+        sizes = vars(self.window).values() if isinstance(self.window, _NAMED) else [self.window]
+        if self.times is not None or not (asked or any(map(_is_width, sizes))):
+            return self.times
+        if getattr(on.dtype, "kind", "") not in "mM":
+            raise ValueError(f"window {self.window!r} needs an index of times, on= or times=; got {on.dtype}")
+        return on
 
     def __repr__(self) -> str:
         return "(start, end)" if isinstance(self.window, tuple) else repr(self.window)
@@ -161,11 +178,24 @@ class WindowIndexer(BaseIndexer):
         return windows.bounds(0, windows.rows)
 
 
-def pandas_window(window: Any, options: dict[str, Any]) -> Any:
+_NAMED = (rollstat.Forward, rollstat.Around)
+
+
+def _is_width(size: Any) -> bool:
+    """Return whether a size, or sizes of all rows, are widths in time."""
+    if isinstance(size, list):
+        size = np.asarray(size)
+    widths = (str, timedelta, np.timedelta64, pd.offsets.BaseOffset)
+    return isinstance(size, widths) or getattr(getattr(size, "dtype", None), "kind", "") == "m"
+
+
+def pandas_window(window: Any, options: dict[str, Any], step: Any = None) -> Any:
     """Return a window in a form that pandas takes; move `times` from the options into it."""
     times = options.pop("times", None) if options else None
     is_pair = isinstance(window, tuple) and len(window) == 2
-    if times is not None or is_pair or isinstance(window, rollstat.Forward):
+    own = is_pair or isinstance(window, (*_NAMED, list, np.ndarray, pd.Series, pd.Index))
+    own = own or times is not None or (bool(options) and options.get("at") is not None)
+    if own or is_calendar(window) or (step not in (None, 1) and _is_width(window)):
         return WindowIndexer(window, times)
     return window
 
@@ -176,8 +206,8 @@ def _is_count(ddof: Any) -> bool:
 
 
 def _bounds(indexer: Any, window: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return the bounds that an indexer of pandas gives a window object; None if they ever decrease."""
-    rows = len(window.obj)
+    """Return the bounds that an indexer of pandas gives a window object; None if there are none."""
+    rows = len(window.obj) if window._rows is None else len(window._rows.order)
     start, end = indexer.get_window_bounds(
         num_values=rows,
         min_periods=indexer.window_size if window.min_periods is None else window.min_periods,
@@ -187,13 +217,11 @@ def _bounds(indexer: Any, window: Any) -> tuple[NDArray[np.int64], NDArray[np.in
     )
     window._check_window_bounds(start, end, rows)
     start, end = np.asarray(start), np.asarray(end)
-    # pandas' own indexers return some empty windows with a start after their end.
-    end = np.maximum(start, end)
     if not len(start) or start.dtype.kind not in "iu" or end.dtype.kind not in "iu":
         return None
-    if start[0] < 0 or end[-1] > rows or (start[1:] < start[:-1]).any() or (end[1:] < end[:-1]).any():
-        return None
-    return start, end
+    return start, np.maximum(
+        start, end
+    )  # pandas' own indexers give some empty windows a start after their end
 
 
 _CHECKED = ("window", "min_periods", "center", "closed", "step", "method")
@@ -218,6 +246,7 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
     """Results of a :class:`ColumnCall` in the shape of pandas; a base class before one of pandas."""
 
     _options: Any = MappingProxyType({})
+    _rows: Any = None  # of groups
 
     def _with_options(self, options: Any) -> Any:
         """Set the options that pandas does not have, and return the windows."""
@@ -247,7 +276,8 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
         result = call.table(obj)
         if result is None:
             result = self._by_column(call, obj)
-        return result if result.columns.nlevels > obj.columns.nlevels else self._resolve_output(result, obj)
+        complete = result.columns.nlevels > obj.columns.nlevels or call.windows.labels is not None
+        return result if complete else self._resolve_output(result, obj)
 
     def _by_column(self, call: ColumnCall, frame: Any) -> Any:
         """Return a statistic of a DataFrame, column by column."""
@@ -278,6 +308,11 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         options = self._options
         return {name: options[name] for name in _PASSED_ON if name in options} if options else {}
 
+    def _labels(self) -> Any:
+        """Return the labels of results at times of their own, or None."""
+        at = self._options.get("at")
+        return None if at is None else at if isinstance(at, pd.Index) else pd.Index(at)
+
     def _windows_for(self, engine: Any = None) -> Any:
         """Return the windows if rollstat computes the call, else None."""
         if (engine is not None and engine != "cython") or self.method != "single":
@@ -285,7 +320,8 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         try:
             return self._row_windows()
         except Exception:
-            if not isinstance(getattr(self, "window", None), BaseIndexer):
+            window = getattr(self, "window", None)
+            if not isinstance(window, BaseIndexer) or isinstance(window, WindowIndexer):
                 raise
             return None  # pandas asks the indexer after its own checks, and not for data without values
 
@@ -293,11 +329,23 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         """Return why pandas computes windows that `_windows_for` does not return."""
         if self.method != "single":
             return f"method={self.method!r}"
-        return "windows of no rows, with bounds that decrease, or of an indexer within groups"
+        return "windows of no rows"
 
     def _pandas(self, name: str) -> Any:
         """Return the method of pandas' class."""
+        if name != "aggregate":
+            self._reject_at()
         return getattr(super(), name)
+
+    def _reject_at(self) -> None:
+        """Raise if results at other times are asked for, which pandas does not compute."""
+        if self._options.get("at") is not None:
+            raise ValueError(f"at does not apply to calls that pandas computes; got {self!r}")
+
+    def _numba_apply(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what pandas computes with its engine."""
+        self._reject_at()
+        return super()._numba_apply(*args, **kwargs)
 
     def _statistic(
         self,
@@ -339,8 +387,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         windows = self._row_windows() if self.method == "single" else None
         if windows is None:
             raise ValueError(
-                f"{name} takes windows of at least one row whose bounds never decrease, and method='single'; "
-                f"the window was {self!r}"
+                f"{name} takes windows of at least one row, and method='single'; the window was {self!r}"
             )
         for other in {"other", "x"} & parameters.keys():
             series = parameters[other]
@@ -525,7 +572,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
 
     def _pairwise(self, name: str, other: Any, pairwise: Any, ddof: Any, numeric_only: bool) -> Any:
         """Return a statistic of pairs of columns; pandas computes where rollstat does not."""
-        accepted = self.step is None and (name == "corr" or _is_count(ddof))
+        accepted = self.step is None and self._labels() is None and (name == "corr" or _is_count(ddof))
         windows = self._windows_for() if accepted else None
         if windows is not None and other is not None:
             in_time = self._win_freq_i8 is not None or "times" in windows.options
@@ -636,7 +683,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         """Return the call of a function that rollstat knows; None where pandas calls it for each window."""
         own = isinstance(getattr(self, "window", None), WindowIndexer)
         windows = (None if own else self._windows_for()) or RowWindows(0, {})
-        window, options, _ = windows
+        window, options = windows[:2]
         least = options.get("min_periods", window)
         fixed = type(window) is int and not {"times", "closed"} & options.keys() and least >= window
         try:
@@ -727,18 +774,19 @@ class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, 
             times, width = self._index_array, self._width_in_time()
             if width <= 0 or (times is not None and len(times) != len(self.obj)):
                 return None
-            window = self._rows_of_width()
+            window = self._rows_of_width() if "equal_times" not in options else None
             if window is None:
                 options["times"] = np.empty(0, np.int64) if times is None else times
                 window = width
         elif isinstance(window, BaseIndexer) and not isinstance(window, WindowIndexer):
-            bounds = _bounds(window, self)
+            bounds = _bounds(self._get_window_indexer(), self)
             options.setdefault("min_periods", getattr(window, "window_size", 0))
             options.pop("step", None)
             return None if bounds is None else RowWindows(bounds, options, self.step)
         elif isinstance(window, WindowIndexer):
-            if window.times is not None:
-                options["times"] = window.times
+            times = window.times_for(self._on, "at" in options or "equal_times" in options)
+            if times is not None:
+                options["times"] = times
             window = window.window
         elif window == 0:
             return None
@@ -748,7 +796,7 @@ class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, 
             options["center"] = True
         if self.closed is not None:
             options["closed"] = self.closed
-        return RowWindows(window, options, self.step)
+        return RowWindows(window, options, self.step, self._labels())
 
 
 class Expanding(Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a base, see above
@@ -766,4 +814,8 @@ class Expanding(Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a ba
     def _row_windows(self) -> RowWindows | None:
         options = self._common_options()
         options["min_periods"] = int(self.min_periods or 0)
-        return RowWindows(rollstat.Expanding(), options)
+        if "at" in options:
+            options["times"] = WindowIndexer(rollstat.Expanding(), self._options.get("times")).times_for(
+                self._on, True
+            )
+        return RowWindows(rollstat.Expanding(), options, labels=self._labels())

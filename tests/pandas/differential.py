@@ -277,6 +277,8 @@ def compare(case: Case) -> None:
     theirs, ours = case.answer(case.data), case.answer(case.data.rollstat)
     if str(theirs) == "('ValueError', 'need at least one array to concatenate')":
         return  # every key is missing
+    if str(theirs) == "('NotImplementedError', 'step is not supported with frequency windows')":
+        return  # in rollstat it is
     if isinstance(theirs, tuple) or isinstance(ours, tuple):
         assert str(ours) == str(theirs), f"{ours}\n{theirs}"
         return

@@ -198,8 +198,7 @@ def test_handed_back_by_method_and_reason():
     assert counted(lambda: series.rollstat.groupby([0] * 16).rolling(4).corr(series)) == {
         ("corr", "windows within groups"): 1
     }
-    bounds = "windows of no rows, with bounds that decrease, or of an indexer within groups"
-    assert counted(lambda: series.rollstat.rolling(0).sum()) == {("sum", bounds): 1}
+    assert counted(lambda: series.rollstat.rolling(0).sum()) == {("sum", "windows of no rows"): 1}
     assert counted(lambda: series.rollstat.rolling(4).std(ddof=1.0)) == {("std", "its parameters"): 1}
     with pytest.raises(ValueError, match="dimensions"):
         frame.rollstat.rolling(4, method="table").sum()
