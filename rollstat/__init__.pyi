@@ -11,7 +11,6 @@ from .options import set_threads as set_threads
 from .precompile.versions import show_versions as show_versions
 from .precompile.warmup import warmup as warmup
 from .snapshots import SnapshotError as SnapshotError
-from .statistics import check_decay as check_decay
 from .statistics import ewm_corr as ewm_corr
 from .statistics import ewm_cov as ewm_cov
 from .statistics import ewm_mean as ewm_mean
@@ -74,6 +73,12 @@ from .statistics import rolling_weighted_median as rolling_weighted_median
 from .statistics import rolling_weighted_quantile as rolling_weighted_quantile
 from .statistics import rolling_winsorized_mean as rolling_winsorized_mean
 from .statistics import rolling_zscore as rolling_zscore
+from .streaming import EwmCorr as EwmCorr
+from .streaming import EwmCov as EwmCov
+from .streaming import EwmMean as EwmMean
+from .streaming import EwmStd as EwmStd
+from .streaming import EwmSum as EwmSum
+from .streaming import EwmVar as EwmVar
 from .streaming import FixedAggregate as FixedAggregate
 from .streaming import GreedyAggregate as GreedyAggregate
 from .streaming import Hampel as Hampel

@@ -13,6 +13,8 @@ share in a window that begins with the run, and the moments are those of all oth
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rollstat.compile.lowering import jitable
 from rollstat.kernels.exponential.moments import MEAN, SUM, result_of
 
@@ -107,6 +109,11 @@ class EwmOne(NamedTuple):
     ignore_na: bool
     bias: bool
 
+    @property
+    def alpha(self) -> float:
+        """The share of the newest row."""
+        return 1.0 - self.decay
+
     def lift(self, x: float) -> _State:
         return _lifted(float(x), 0.0, self.decay, self.adjust, self.ignore_na)
 
@@ -136,3 +143,30 @@ class EwmTwoInTime(EwmTwo):
 
     def lift(self, x: float, y: float, factor: float) -> _State:  # type: ignore[override]  # as above
         return _lifted(float(x), float(y), factor, self.adjust, self.ignore_na)
+
+
+class EwmOneByRow(EwmOne):
+    """As :class:`EwmOne`, for streams: rows of missing values are inverted, and results have observations."""
+
+    with_row = True
+    counts_rows = True
+    last_is_count = True
+    ignores_row = True  # but for missing values
+
+    def lift(self, x: float, row: int) -> _State:  # type: ignore[override]  # as above
+        value, count = (float(x), 1.0) if row >= 0 else (np.nan, 0.0)
+        return *_lifted(value, 0.0, self.decay, self.adjust, self.ignore_na), count
+
+    def combine(self, older: _State, newer: _State) -> _State:
+        return *_combine(older[:11], newer[:11], self.decay, self.adjust), older[11] + newer[11]
+
+    def lower(self, state: _State) -> Any:
+        return _lower(state[:11], self.statistic, self.adjust, self.bias), state[11]
+
+
+class EwmTwoByRow(EwmOneByRow):
+    """As :class:`EwmTwo`, for streams."""
+
+    def lift(self, x: float, y: float, row: int) -> _State:  # type: ignore[override]  # as above
+        value, count = (float(x), 1.0) if row >= 0 else (np.nan, 0.0)
+        return *_lifted(value, float(y), self.decay, self.adjust, self.ignore_na), count

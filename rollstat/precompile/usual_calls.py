@@ -252,8 +252,7 @@ def _operator_calls(statistic: Statistic, dtype: np.dtype[Any]) -> Iterator[Call
     columns = [_series("normal", _ROWS, of, number) for number in range(statistic.series)]
     array = columns[0] if statistic.series == 1 else tuple(columns)
     for sample in statistic.samples:
-        given = {name: value for name, value in sample.items() if name in row.operator._fields}
-        operator = row.operator(**given)
+        operator = row.make(sample)
         yield partial(_use_carried_state, operator, columns, of)
         yield partial(rolling_aggregate, array, operator, _NARROW)
 

@@ -61,8 +61,7 @@ def _is_operator(statistic: str) -> bool:
 def _operator(statistic: str, parameters: Mapping[str, Any]) -> Any:
     if statistic == "aggregate":
         return parameters["op"]
-    made = STREAMS[statistic]._row.operator
-    return made(**{name: parameters[name] for name in made._fields if name in parameters})
+    return STREAMS[statistic]._row.make(parameters)
 
 
 def _is_extremum(statistic: str) -> bool:
@@ -80,7 +79,10 @@ def why_no_state(statistic: str, options: Mapping[str, Any]) -> str | None:
 
 def counts_rows(statistic: str, parameters: Mapping[str, Any]) -> bool:
     """Return whether the state depends on the row numbers in the series."""
-    return _is_operator(statistic) and bool(getattr(_operator(statistic, parameters), "with_row", False))
+    if not _is_operator(statistic):
+        return False
+    operator = _operator(statistic, parameters)
+    return bool(getattr(operator, "with_row", False)) and not getattr(operator, "ignores_row", False)
 
 
 class CarriedState:

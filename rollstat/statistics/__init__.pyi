@@ -5,7 +5,6 @@ Written by tests/surface.py.
 
 from .aggregate.functions import rolling_aggregate as rolling_aggregate
 from .aggregate.functions import rolling_apply as rolling_apply
-from .exponential.functions import check_decay as check_decay
 from .exponential.functions import ewm_corr as ewm_corr
 from .exponential.functions import ewm_cov as ewm_cov
 from .exponential.functions import ewm_mean as ewm_mean

@@ -411,3 +411,28 @@ def check_target(target: Any) -> float:
     if not math.isfinite(target):
         raise ValueError(f"target must be a finite number; got {target!r}")
     return target
+
+
+_DECAYS = {
+    "alpha": ("above 0 and at most 1", lambda x: 0 < x <= 1, lambda x: 1 - x),
+    "com": ("at least 0", lambda x: x >= 0, lambda x: 1 - 1 / (1 + x)),
+    "span": ("at least 1", lambda x: x >= 1, lambda x: 1 - 2 / (x + 1)),
+    "halflife": ("above 0", lambda x: x > 0, lambda x: 0.5 ** (1 / x)),
+}
+
+
+def check_weights(**given: Any) -> float:
+    """Return the factor by which a row ages; raise unless exactly one of the four parameters is given."""
+    named = {name: value for name, value in given.items() if value is not None}
+    if len(named) != 1:
+        raise ValueError(
+            f"exactly one of alpha, com, span and halflife must be given; got {', '.join(named) or 'none'}"
+        )
+    ((name, value),) = named.items()
+    text, fits, decay = _DECAYS[name]
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, abstract_numbers.Real):
+        hint = ", or a width such as '5D' together with times=" if name == "halflife" else ""
+        raise TypeError(f"{name} must be a number {text}{hint}; got {value!r}")
+    if not (fits(value) and value < np.inf):
+        raise ValueError(f"{name} must be a number {text}; got {value!r}")
+    return float(decay(float(value)))

@@ -7,6 +7,12 @@ from .general import SlidingAggregate as SlidingAggregate
 from .general import TimeAggregate as TimeAggregate
 from .named import REASONS as REASONS
 from .named import STREAMS as STREAMS
+from .named_classes import EwmCorr as EwmCorr
+from .named_classes import EwmCov as EwmCov
+from .named_classes import EwmMean as EwmMean
+from .named_classes import EwmStd as EwmStd
+from .named_classes import EwmSum as EwmSum
+from .named_classes import EwmVar as EwmVar
 from .named_classes import Hampel as Hampel
 from .named_classes import RollingAll as RollingAll
 from .named_classes import RollingAny as RollingAny

@@ -113,7 +113,7 @@ def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:
     if isinstance(row, OperatorRow):
         if min_periods is None:
             min_periods = REGISTRY[row.statistic].min_periods
-        operator = row.operator(**parameters)
+        operator = row.make(parameters)
         return NamedOperatorWindow(row.statistic, operator, window, min_periods=min_periods, **options)
     return StatisticWindow(row, window, min_periods=min_periods, parameters=parameters, **options)
 

@@ -11,6 +11,104 @@ from rollstat.streaming.general import OperatorStream
 class _OneSeries(OperatorStream):
     def push(self, x: Any, t: Any = None) -> Any: ...  # as RollingStream.push
 
+class EwmCorr(OperatorStream):
+    def __init__(
+        self,
+        window: Window = ...,
+        alpha: float | None = None,
+        com: float | None = None,
+        span: float | None = None,
+        halflife: Any = None,
+        adjust: bool = True,
+        ignore_na: bool = False,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class EwmCov(OperatorStream):
+    def __init__(
+        self,
+        window: Window = ...,
+        alpha: float | None = None,
+        com: float | None = None,
+        span: float | None = None,
+        halflife: Any = None,
+        adjust: bool = True,
+        ignore_na: bool = False,
+        bias: bool = False,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class EwmMean(_OneSeries):
+    def __init__(
+        self,
+        window: Window = ...,
+        alpha: float | None = None,
+        com: float | None = None,
+        span: float | None = None,
+        halflife: Any = None,
+        adjust: bool = True,
+        ignore_na: bool = False,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class EwmStd(_OneSeries):
+    def __init__(
+        self,
+        window: Window = ...,
+        alpha: float | None = None,
+        com: float | None = None,
+        span: float | None = None,
+        halflife: Any = None,
+        adjust: bool = True,
+        ignore_na: bool = False,
+        bias: bool = False,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class EwmSum(_OneSeries):
+    def __init__(
+        self,
+        window: Window = ...,
+        alpha: float | None = None,
+        com: float | None = None,
+        span: float | None = None,
+        halflife: Any = None,
+        ignore_na: bool = False,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class EwmVar(_OneSeries):
+    def __init__(
+        self,
+        window: Window = ...,
+        alpha: float | None = None,
+        com: float | None = None,
+        span: float | None = None,
+        halflife: Any = None,
+        adjust: bool = True,
+        ignore_na: bool = False,
+        bias: bool = False,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
 class Hampel(RollingStream):
     def __init__(
         self,

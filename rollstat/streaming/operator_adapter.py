@@ -214,9 +214,12 @@ def operator_by_name(name: str, fields: list[Any]) -> Any:
 def operator_of_fields(cls: Any, fields: list[Any]) -> Any:
     """Return the operator of a class with fields of a snapshot, or raise."""
     kinds = {"int": int, "float": float, "bool": bool}
+    annotations: dict[str, Any] = {}
+    for base in cls.__mro__:
+        annotations |= vars(base).get("__annotations__", {})
     for field, value in zip(getattr(cls, "_fields", ()), fields):
-        annotation = cls.__annotations__.get(field)
-        kind = kinds.get(getattr(annotation, "__name__", annotation))
+        annotation = annotations.get(field)
+        kind = kinds.get(str(getattr(annotation, "__name__", annotation)))
         if kind is not None and type(value) is not kind:
             raise ValueError(f"{field} of {cls.__name__} must be of {kind.__name__}; got {value!r}")
     return cls(*fields)

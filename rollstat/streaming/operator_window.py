@@ -240,7 +240,7 @@ class OperatorWindow(Window):
 
     def join(self, other: Self) -> None:
         """Add the state of another window, as newer rows, by one combination."""
-        if self.adapter.with_row:
+        if self.adapter.with_row and not getattr(self.adapter.operator, "ignores_row", False):
             raise TypeError("merge does not support operators with with_row = True")
         rows = other.states.header[NEXT]
         self.changed = True
@@ -331,7 +331,8 @@ class NamedOperatorWindow(OperatorWindow):
         if not self._last_is_count:
             return result
         enough = result[-1] >= self.needs
-        return tuple(self.adapter.finish(x) if enough else np.nan for x in result[:-1])
+        found = tuple(self.adapter.finish(x) if enough else np.nan for x in result[:-1])
+        return found if len(found) > 1 else found[0]
 
     def _finished(self, written: Written) -> list[Any]:
         if self._last_is_count:

@@ -16,8 +16,10 @@ import numpy as np
 
 import rollstat.operators as operators
 import rollstat.streaming.answers as answers
+from rollstat.kernels.exponential import moments
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
+from rollstat.operators.exponential import EwmOneByRow, EwmTwoByRow
 from rollstat.operators.moments import LinearFitByRow
 from rollstat.options import check_flag, choice, whole_number
 from rollstat.registry import REGISTRY
@@ -29,6 +31,7 @@ from rollstat.statistics.common import (
     check_scale,
     check_share,
     check_target,
+    check_weights,
 )
 
 # What checks the statistics' own parameters, by name; operators check those that are not here.
@@ -144,16 +147,23 @@ class OperatorRow(StreamRow):
     ----------
     operator : type
         Made with the checked parameters.
+    fields : callable
+        Takes the parameters, and returns the fields of the operator by name.
     """
 
     operator: Any
+    fields: Callable[..., dict[str, Any]] = field(default=dict, kw_only=True)
+    algorithms: Mapping[str, str] = field(default_factory=lambda: _OPERATOR_ALGORITHMS, kw_only=True)
 
     @property
     def kinds(self) -> str:
         """Kinds of dtype that the class accepts: its operator takes numbers."""
         return super().kinds.replace("m", "")
 
-    algorithms: Mapping[str, str] = field(default_factory=lambda: _OPERATOR_ALGORITHMS, kw_only=True)
+    def make(self, parameters: Mapping[str, Any]) -> Any:
+        """Return the operator for parameters of the statistic."""
+        fields = self.fields(**parameters)
+        return self.operator(**{name: fields[name] for name in self.operator._fields if name in fields})
 
 
 _THREE = "3, min_periods=1"
@@ -242,6 +252,34 @@ _OPERATORS: list[tuple[str, str, str, str, str, Any]] = [
     ("WeightedMean", "weighted_mean", "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, 2.0]", operators.WeightedMean),
     ("LinearFit", "linear_fit", "2", "1.0, 3.0", "[(nan, nan, nan), (2.0, 1.0, 1.0)]", LinearFitByRow),
 ]
+_EWM_NOTES = "Weights fall by rows; `halflife` is a number of rows."
+_HALF, _PUSHED = "alpha=0.5", "(4.0, 1.0), (1.0, 2.0)"
+# Exponentially weighted, with the statistic of the operator:
+_EWM: list[tuple[str, str, str, str, str, Any, int]] = [
+    ("EwmMean", "ewm_mean", _HALF, "4.0, None, 1.0", "[4.0, 4.0, 1.6]", EwmOneByRow, moments.MEAN),
+    ("EwmSum", "ewm_sum", _HALF, "4.0, 1.0, 3.0", "[4.0, 3.0, 4.5]", EwmOneByRow, moments.SUM),
+    ("EwmVar", "ewm_var", _HALF, "4.0, 1.0", "[nan, 4.5]", EwmOneByRow, moments.VARIANCE),
+    ("EwmStd", "ewm_std", _HALF, "4.0, 4.0", "[nan, 0.0]", EwmOneByRow, moments.DEVIATION),
+    ("EwmCov", "ewm_cov", _HALF, _PUSHED, "[nan, -1.5]", EwmTwoByRow, moments.COVARIANCE),
+    ("EwmCorr", "ewm_corr", _HALF, _PUSHED, "[nan, -1.0]", EwmTwoByRow, moments.CORRELATION),
+]
+
+
+def _ewm_fields(
+    statistic: int, adjust: Any = True, ignore_na: Any = False, bias: Any = False, **decays: Any
+) -> dict[str, Any]:
+    """Return the fields of an operator with exponential weights."""
+    flags = {"adjust": adjust, "ignore_na": ignore_na, "bias": bias}
+    flags = {name: check_flag(name, value) for name, value in flags.items()}
+    return {"statistic": statistic, "decay": check_weights(**decays), **flags}
+
+
+def _ewm_row(*row: Any) -> Any:
+    """Return the row of a class with exponential weights."""
+    *others, number = row
+    return OperatorRow(*others, fields=partial(_ewm_fields, number), notes=_EWM_NOTES)
+
+
 _ORDER_ALGORITHMS = {
     "two_heaps": "O(log m) in the worst single push",
     "three_trees": "O(log k) in the worst single push, k from the nearer end of the order, for windows of a\n"
@@ -306,6 +344,7 @@ TABLE: list[StreamRow] = [
     *(_row(StatisticRow, *row, *_EXTREME) for row in _EXTREMA),
     *(_row(StatisticRow, *row, answers.sorted_window_of, answer, **_SORTING) for *row, answer in _SORTED),
     *(_row(OperatorRow, *row, operator) for *row, operator in _OPERATORS),
+    *(_ewm_row(*row) for row in _EWM),
 ]
 
 NO_STREAM = {
@@ -316,8 +355,5 @@ NO_STREAM = {
     "aggregate": "SlidingAggregate, FixedAggregate, TimeAggregate and GreedyAggregate take any operator",
     "regression": "the products of several regressors are a matrix, which is no state of an operator",
     "apply": "a function must read its whole window again for each row; an operator need not",
-    **dict.fromkeys(
-        ("ewm_mean", "ewm_sum", "ewm_var", "ewm_std", "ewm_cov", "ewm_corr"), "they are not written yet"
-    ),
 }
 """Statistics without a class of their own, and why."""

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.kernels.exponential import moments
 from rollstat.operators.exponential import EwmOne, EwmOneInTime, EwmTwo, EwmTwoInTime
 from rollstat.options import CommonOptions, Options, Window, check_flag, parse_width
-from rollstat.statistics.common import call, numbers, plain_dtype, statistic
+from rollstat.statistics.common import call, check_weights, numbers, plain_dtype, statistic
 from rollstat.statistics.exponential.computation import exponential
 from rollstat.windows import Around, Expanding, Forward
 
@@ -39,29 +39,6 @@ _CORR_BOUND = (
     "if m * u * max(abs(arr)) < s(arr) < 2**200 and m * u * max(abs(other)) < s(other) < 2**200 "
     "and 2**-200 < min(s(arr), s(other)) else inf"
 )
-_DECAYS = {
-    "alpha": ("above 0 and at most 1", lambda x: 0 < x <= 1, lambda x: 1 - x),
-    "com": ("at least 0", lambda x: x >= 0, lambda x: 1 - 1 / (1 + x)),
-    "span": ("at least 1", lambda x: x >= 1, lambda x: 1 - 2 / (x + 1)),
-    "halflife": ("above 0", lambda x: x > 0, lambda x: 0.5 ** (1 / x)),
-}
-
-
-def check_decay(**given: Any) -> float:
-    """Return the factor by which a row ages; raise unless exactly one of the four parameters is given."""
-    named = {name: value for name, value in given.items() if value is not None}
-    if len(named) != 1:
-        raise ValueError(
-            f"exactly one of alpha, com, span and halflife must be given; got {', '.join(named) or 'none'}"
-        )
-    ((name, value),) = named.items()
-    text, fits, decay = _DECAYS[name]
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, abstract_numbers.Real):
-        hint = ", or a width such as '5D' together with times=" if name == "halflife" else ""
-        raise TypeError(f"{name} must be a number {text}{hint}; got {value!r}")
-    if not (fits(value) and value < np.inf):
-        raise ValueError(f"{name} must be a number {text}; got {value!r}")
-    return float(decay(float(value)))
 
 
 def _factors(halflife: Any, shape: tuple[int, ...], options: Options) -> tuple[Any, bool]:
@@ -73,7 +50,7 @@ def _factors(halflife: Any, shape: tuple[int, ...], options: Options) -> tuple[A
         expected = "a number" if unit is None else "a width such as '5D'"
         raise TypeError(f"halflife must be {expected} for times of this type; got {halflife!r}")
     if width is None:
-        check_decay(halflife=halflife)
+        check_weights(halflife=halflife)
     number = float(halflife) if width is None else float(width / (unit or 1))
     if not number > 0:
         raise ValueError(f"halflife must be a positive width; got {halflife!r}")
@@ -108,7 +85,7 @@ def _ewm(
     flags = {name: check_flag(name, value) for name, value in flags.items()}
     if times is not None and decays["halflife"] is not None:
         if sum(value is not None for value in decays.values()) > 1:
-            check_decay(**decays)
+            check_weights(**decays)
         series, numeric = _factors(decays["halflife"], checked[0].shape, Options.check(**options))
         arrays, names = [*arrays, series], (*names, "times")
         checked.append(series)
@@ -117,7 +94,7 @@ def _ewm(
     elif times is not None and options.get("at") is None and isinstance(window, Expanding):
         raise ValueError("times needs halflife, the time in which weights halve, for all earlier rows")
     else:
-        decay = check_decay(**decays)
+        decay = check_weights(**decays)
     kinds: Any = (EwmOne, EwmTwo) if decay == decay else (EwmOneInTime, EwmTwoInTime)
     parameters: dict[str, Any] = {
         "operator": kinds["other" in names](kind, decay, **flags),
