@@ -30,7 +30,7 @@ from rollstat.statistics.selection.computation import Kth, OrderStatistics, Quan
 _VALUES_AT_ONCE = 1 << 21
 
 
-def _extended(box: Box, inside: bool) -> tuple[Any, list[int]]:
+def extended_box(box: Box, inside: bool) -> tuple[Any, list[int]]:
     """Return the array with the axes of the box last and extended, and the width of boxes over it.
 
     A first axis of one element leaves an axis beside those of the box. The array is masked where there is no
@@ -125,7 +125,7 @@ def _found(box: Box, requests: Sequence[Kth | Quantile]) -> list[NDArray[Any]]:
     """Return the order statistics of each box; anything where a box has too few observations."""
     least = max(box.min_periods, *(request.required for request in requests))
     inside = box.extension == "cut" and (box.mode == "valid" or least >= box.cells)
-    values, widths = _extended(box, inside)
+    values, widths = extended_box(box, inside)
     make = partial(OrderStatistics, requests=tuple(requests), algorithm="auto")
     leading = values.ndim - len(widths)
     sizes = [max(n - w + 1, 0) for n, w in zip(values.shape[leading:], widths)]

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.kernels.missing.counting import ALL, ANY, COUNT, NEWEST, OLDEST
 from rollstat.options import CommonOptions, Window, check_flag, whole_number
 from rollstat.statistics.aggregate.drivers import ALGORITHMS
+from rollstat.statistics.boxes.moments import box_moment
 from rollstat.statistics.common import (
     COMBINED,
     call,
@@ -117,7 +118,8 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     Notes
     -----
     Missing values are ignored. Nothing is ever subtracted, so values that have left the window have no
-    influence, even 1e16, inf or NaN. The error of a floating sum is at most ``{error bound}`` with
+    influence, even 1e16, inf or NaN. Tuples as `axis` and `window` give sums of boxes, with the options of
+    :func:`rolling_min`. The error of a floating sum is at most ``{error bound}`` with
     u = 2**-53, for any window; sums of values of one sign are accurate to a few units in the last place.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and
@@ -129,6 +131,9 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     >>> rollstat.rolling_sum([1e16, 1.0, 1.0, 1.0], 2)
     array([   nan, 1.e+16, 2.e+00, 2.e+00])
     """
+    if isinstance(options.get("axis"), tuple):
+        numbers("arr", arr)
+        return box_moment(arr, window, "sum", dict(options))
     kind = numbers("arr", arr, durations=True).dtype.kind
     if kind == "m":
         return combine([arr], window, operators.IntegerSum(), "sum", options, 0, "value", durations=True)
@@ -160,8 +165,9 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Notes
     -----
-    Missing values are ignored, and values that have left the window have no influence. The error of
-    floats is at most ``{error bound}`` with u = 2**-53: that of :func:`rolling_sum` plus one division.
+    Missing values are ignored, and values that have left the window have no influence. Tuples as `axis` and
+    `window` give means of boxes, see :func:`rolling_min`. The error of floats is at most ``{error bound}``
+    with u = 2**-53: that of :func:`rolling_sum` plus one division.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_sum`.
 
@@ -171,6 +177,9 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     >>> rollstat.rolling_mean([1.0, 2.0, 6.0], 2)
     array([nan, 1.5, 4. ])
     """
+    if isinstance(options.get("axis"), tuple):
+        numbers("arr", arr)
+        return box_moment(arr, window, "mean", dict(options))
     if numbers("arr", arr, durations=True).dtype.kind == "m":
         return combine(
             [arr], window, operators.sums.WholeMean(), "mean", options, kind="value", durations=True
@@ -419,7 +428,8 @@ def rolling_std(
 
     Notes
     -----
-    The square root of :func:`rolling_var`, with its rules for missing values and constant windows. The error
+    The square root of :func:`rolling_var`, with its rules for missing values and constant windows. Tuples as
+    `axis` and `window` give deviations of boxes, see :func:`rolling_min`. The error
     is at most ``{error bound}``, with u and k as defined there.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
@@ -430,6 +440,9 @@ def rolling_std(
     >>> rollstat.rolling_std([1.0, 2.0, 3.0], 3)
     array([nan, nan,  1.])
     """
+    if isinstance(options.get("axis"), tuple):
+        numbers("arr", arr)
+        return box_moment(arr, window, "std", dict(options), whole_number("ddof", ddof, 0))
     return _with_ddof(operators.StandardDeviation, [arr], window, ddof, options)
 
 
