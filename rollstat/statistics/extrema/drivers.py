@@ -100,7 +100,7 @@ def kernel_for_rows(
     """Return the kernel for windows of `width` rows, the size of its chunks or blocks, and scratch memory."""
     lanes, rows = lanes_in(dtype), len(out)
     if width <= BLOCKWISE:
-        chunk = min(max(16_384 // dtype.itemsize, 16 * width), rows)
+        chunk = min(max(8_192 // dtype.itemsize, 40 * width), rows)
         chunk = -(-chunk // lanes) * lanes
         room = chunk + width + 2 * lanes
         return doubling_kernel.rolling, chunk, allocate(order, dtype, out, room)
