@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -292,8 +293,9 @@ class Features:
 
         Parameters
         ----------
-        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The rows, in any order.
+        frame : DataFrame of pandas, polars or Spark, or pyarrow.Table
+            The rows, in any order. Those of Spark need `on` or `order_by`, and come back in no particular
+            order; `at` and `threads` do not apply to them, and the library orders ties by further columns.
         at : frame of the same kind, optional
             Keys and times, in columns of the same names. A row of it gets the features that a row of its key
             and time would have. Keys without rows have missing features.
@@ -311,9 +313,10 @@ class Features:
         ValueError, TypeError
             If a column is missing or of a dtype that its statistic does not take; the message names both.
         """
-        from rollstat.features.computation import compute  # imports kernels
-
-        return compute(self, frame, at, threads)
+        spark = type(frame).__module__.startswith("pyspark.")
+        # Both load what they need on first use, and only one of them is needed.
+        module = import_module("rollstat.spark.features" if spark else "rollstat.features.computation")
+        return module.compute(self, frame, at, threads)
 
     def to_json(self) -> str:
         """Return the definition as JSON, which :meth:`from_json` reads.

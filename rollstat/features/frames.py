@@ -61,7 +61,7 @@ def frame_of(name: str, frame: Any) -> Any:
         return nw.from_native(frame, eager_only=True)
     except TypeError:
         raise TypeError(
-            f"{name} must be a DataFrame of pandas or polars or a table of Arrow; got {type(frame)}"
+            f"{name} must be a DataFrame of pandas, polars or Spark or a table of Arrow; got {type(frame)}"
         ) from None
 
 
@@ -217,16 +217,21 @@ def put(result: Any, order: NDArray[np.int64] | None) -> Any:
 
 def condition_of(text: str, frame: Any) -> NDArray[np.bool_]:
     """Return where a boolean column or a condition on columns of a frame is true."""
-    expression = nw.col(text)
-    if text not in frame.columns:
-        try:
-            expression = _expression(ast.parse(text, mode="eval").body, nw.col)
-        except SyntaxError:
-            raise ValueError(f'where must be a column or a condition such as "x > 0"; got {text!r}') from None
+    expression = expression_of(text, frame.columns, nw.col)
     found = frame.select(condition=expression)["condition"]
     if found.dtype != nw.Boolean:
         raise TypeError(f"where must be true or false; {text!r} is of {found.dtype}")
     return np.asarray(found.fill_null(False).to_numpy(), np.bool_)
+
+
+def expression_of(text: str, names: Sequence[str], column: Callable[[str], Any]) -> Any:
+    """Return a boolean column or a condition as an expression; `column` returns that of a column."""
+    if text in names:
+        return column(text)
+    try:
+        return _expression(ast.parse(text, mode="eval").body, column)
+    except SyntaxError:
+        raise ValueError(f'where must be a column or a condition such as "x > 0"; got {text!r}') from None
 
 
 def _expression(node: ast.AST, column: Callable[[str], Any]) -> Any:

@@ -13,8 +13,8 @@ How a job runs:
 
 `structured_streaming` runs the same pass on streams, keeps the state of each series between micro-batches,
 and checks what a restart may change. `udf` makes user-defined functions, and `sql` a table function for SQL.
-`aggregates` checks the statistics and calls them. `pandas` is the accessor of pandas on Spark.
-`start` starts Spark.
+`features` computes sets of features. `aggregates` checks the statistics and calls them. `pandas` is the
+accessor of pandas on Spark. `start` starts Spark.
 
 Public names are loaded on first use, because a worker needs only a few of these modules.
 """

@@ -269,7 +269,7 @@ def test_errors_name_the_column_and_its_feature(change, error, message):
 
 def test_errors_of_frames_and_windows():
     features = f.Features([f.sum("amount").over(2)], by="shop", on="time")
-    with pytest.raises(TypeError, match="frame must be a DataFrame of pandas or polars or a table of Arrow"):
+    with pytest.raises(TypeError, match="frame must be a DataFrame of pandas, polars or Spark or a table"):
         features.compute(pl.from_pandas(transactions()).lazy())
     with pytest.raises(TypeError, match="window must be a number of rows, a width"):
         f.sum("amount").over(True)

@@ -1,0 +1,45 @@
+"""Sets of features on Spark have the results of those in memory."""
+
+import pandas as pd
+import pytest
+
+from rollstat import features as f
+from tests.features.frames import to_arrow, transactions
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return transactions().drop(columns="category").reset_index(drop=True)
+
+
+def test_features_are_those_in_memory(spark, rows):
+    features = f.Features(
+        [
+            f.max("amount").over("2D", 3, min_periods=1),
+            f.quantile("price", [0.5, 0.9]).over(5, min_periods=2).by("shop"),
+            f.nunique("shop").where("amount > 2 and not price < 0").over("3D"),
+        ],
+        by="customer",
+        on="time",
+        order_by="number",
+        closed="left",
+    )
+    expected = features.compute(rows)
+    found = features.compute(spark.createDataFrame(to_arrow(rows)))
+    assert found.columns == list(expected.columns)
+    found = found.toArrow().to_pandas().sort_values("number").reset_index(drop=True)
+    new = [column.name for column in features.columns]
+    pd.testing.assert_frame_equal(found[new], expected[new], check_dtype=False)
+
+
+def test_what_spark_does_not_take(spark, rows):
+    frame = spark.createDataFrame(to_arrow(rows[["shop", "amount", "number"]]))
+    features = [f.sum("amount").over(2), f.max("amount").over(2, nan_policy="propagate")]
+    with pytest.raises(ValueError, match="need on= or order_by="):
+        f.Features(features[:1]).compute(frame)
+    with pytest.raises(ValueError, match="at and threads do not apply"):
+        f.Features(features[:1], order_by="number").compute(frame, at=frame)
+    with pytest.raises(ValueError, match="must have the same nan_policy and algorithm"):
+        f.Features(features, order_by="number").compute(frame)
