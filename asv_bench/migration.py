@@ -71,7 +71,7 @@ def _pandas() -> list[Call]:
             's.rollstat.rolling(100, win_type="hamming").mean()',
             by_pandas,
         ),
-        Call("s.ewm(span=100).mean()", "s.rollstat.ewm(span=100).mean()", by_pandas),
+        Call("s.ewm(span=100).mean()", "s.rollstat.ewm(span=100).mean()"),
     ]
 
 

@@ -27,9 +27,17 @@ def _if_installed(module: str) -> Any:
         return None
 
 
-bottleneck, numbagg, pl, screamer, ndimage, ols = map(
+bottleneck, numbagg, pl, screamer, ndimage, ols, talib = map(
     _if_installed,
-    ("bottleneck", "numbagg", "polars", "screamer", "scipy.ndimage", "statsmodels.regression.rolling"),
+    (
+        "bottleneck",
+        "numbagg",
+        "polars",
+        "screamer",
+        "scipy.ndimage",
+        "statsmodels.regression.rolling",
+        "talib",
+    ),
 )
 INSTALLED = {
     library: module
@@ -42,6 +50,7 @@ INSTALLED = {
         "scipy": ndimage and import_module("scipy"),
         "screamer": screamer,
         "statsmodels": ols and import_module("statsmodels"),
+        "TA-Lib": talib,
     }.items()
     if module
 }
@@ -93,6 +102,8 @@ class Job:
         arrays = [self.values] if statistic.series == 1 else [self.values, self.other]
         window = "m" if name in ("kth", "argkth") else "window"
         options = {"min_periods": self.min_periods, **options}
+        if name.startswith("ewm_"):
+            return statistic.function(*arrays, span=self.window, **options)
         return statistic.function(*arrays, **self.parameters, **{window: self.window}, **options)
 
 
@@ -266,6 +277,33 @@ def _both(low: Run, high: Run) -> Run:
     return lambda job: (high(job), low(job))[1]
 
 
+def _exponential(name: str) -> dict[str, Run]:
+    """Return the peers of an exponentially weighted statistic; the window is the span."""
+    pairs = name in ("cov", "corr")
+
+    def by_pandas(job: Job) -> Any:
+        weights = pd.Series(job.values).ewm(span=job.window)
+        return getattr(weights, name)(*([job.pandas_other] if pairs else []))
+
+    def by_numbagg(job: Job) -> Any:
+        arrays = (job.values, job.other) if pairs else (job.values,)
+        return getattr(numbagg, f"move_exp_nan{name}")(*arrays, alpha=2 / (job.window + 1))
+
+    def by_screamer(job: Job) -> Any:
+        arrays = (job.values, job.other) if pairs else (job.values,)
+        return getattr(screamer, f"Ew{name.title()}")(span=job.window)(*arrays)
+
+    found: dict[str, Run] = {"pandas": by_pandas, "numbagg": by_numbagg}
+    if name in ("mean", "var", "std"):
+        found["polars"] = lambda job: getattr(job.polars, f"ewm_{name}")(span=job.window)
+    if name != "sum":
+        found["screamer"] = by_screamer
+    if name == "mean":
+        found["TA-Lib"] = lambda job: talib.EMA(job.values, job.window)
+    return found
+
+
+PEERS |= {f"ewm_{name}": _exponential(name) for name in ("mean", "sum", "var", "std", "cov", "corr")}
 PEERS["minmax"] = {library: _both(low, PEERS["max"][library]) for library, low in PEERS["min"].items()}
 
 INEXACT = {
@@ -277,6 +315,7 @@ INEXACT = {
     ("argmax", "bottleneck"): "counts from the newest row, the newest of equal values",
     ("argmax", "screamer"): "counts from the newest row",
     ("rank", "bottleneck"): "scales the rank to -1..1",
+    ("ewm_mean", "TA-Lib"): "begins with the mean of the first rows, and without adjust",
 }
 
 # Beyond these windows a library takes minutes for a million values: its cost grows with the window.
