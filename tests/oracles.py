@@ -553,14 +553,14 @@ def regression(view: View) -> Any:
     if variance is not None:
         errors = [float(variance * (Fraction(1, rows) + centre**2 / squares)), float(variance / squares)]
         errors = [math.sqrt(error) for error in errors]
-    (own,) = view.own_others
+    (own,) = view.own_others or [None]
     return (
         float(intercept),
         float(slope),
         *errors,
         1.0 - float(left / total) if total else None,
         None if variance is None else math.sqrt(variance),
-        None if own is None else float(intercept + slope * Fraction(own)),
+        None if own is None or own != own else float(intercept + slope * Fraction(own)),
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from rollstat.registry import REGISTRY, Statistic
 from tests.fuzz.compare import Rule, answers, check
 from tests.fuzz.draws import Drawn, draw_values, draw_window, lay_out
-from tests.test_contract import DTYPES, call, is_missing, outputs, taken
+from tests.test_contract import DTYPES, as_out, call, is_missing, outputs, taken
 
 COPIES = {"kth", "min", "max", "minmax", "first", "last", "mode", "argkth", "argmin", "argmax", "argminmax"}
 """Statistics that do not compute with values, so that these may be anything."""
@@ -60,7 +60,11 @@ def fuzz(rng: np.random.Generator, note: dict[str, Any]) -> int:
         return 0
     for line in range(lines):
         of_line = rule._replace(missing=rule.missing[line])
-        wanted = answers(statistic, [column[line] for column in columns], drawn.rows, sample, of_line)
+        given = [
+            column[line] if mask is None else np.ma.MaskedArray(column[line], mask[line])
+            for column, mask in zip(columns, masks)
+        ]
+        wanted = answers(statistic, given, drawn.rows, sample, of_line)
         parts = [part if lines == 1 else (part.T if axis == 0 else part)[line] for part in result]
         check(statistic, parts, wanted, options.get("fill_value"))
     return lines * len(drawn.rows)
@@ -152,9 +156,8 @@ def _check_out(
         fitting = [s for s in sources if s.shape == plain[0].shape and s.dtype == plain[0].dtype]
         if fitting:
             targets[0] = fitting[rng.integers(len(fitting))]
-    given = call(
-        statistic, arrays, window, sample, **options, out=targets[0] if len(targets) == 1 else tuple(targets)
-    )
+    out, targets = as_out(statistic, targets)
+    given = call(statistic, arrays, window, sample, **options, out=out)
     for target, result, one in zip(targets, plain, outputs(given)):
         np.testing.assert_array_equal(target, result, "out differs from the result")
         assert np.shares_memory(np.ma.getdata(one), target) or one.size == 0

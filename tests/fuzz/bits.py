@@ -14,7 +14,7 @@ from rollstat.registry import REGISTRY, Statistic
 from rollstat.streaming import STREAMS
 from tests.fuzz.draws import draw_values, lay_out
 from tests.streaming.cases import make, push_all, samples
-from tests.test_contract import DTYPES, call, is_missing, outputs, taken
+from tests.test_contract import DTYPES, as_out, call, is_missing, outputs, taken
 
 DISTANCES = {"ptp", "iqr", "mad", "gini", "var", "std", "sem"}
 """Statistics whose zeros have no sign."""
@@ -93,7 +93,8 @@ def _ways(
     yield "threads", again(threads=2)
     yield "layout", again([lay_out(rng, array) for array in arrays])
     targets = [np.full_like(result, 1) for result in first]
-    again(out=targets[0] if len(targets) == 1 else tuple(targets))
+    out, targets = as_out(statistic, targets)
+    again(out=out)
     yield "out", targets
     whole_sums = statistic.name in ("sum", "prod") and arrays[0].dtype.kind in "iub"
     if not (statistic.exact or whole_sums):

@@ -9,7 +9,7 @@ import numpy as np
 import rollstat
 from rollstat.registry import REGISTRY, Statistic
 from tests.fuzz.draws import draw_values, draw_window
-from tests.test_contract import call, fits, outputs, taken
+from tests.test_contract import as_out, call, fits, outputs, taken
 
 DTYPES = ("i8", "i8", "u8", "f8", "f4", "M8[ns]", "m8[ns]")
 LARGE = (2**53 - 1, 2**53 + 1, 2**54 + 3, 2**60 + 1, 2**62, 2**63 - 1)
@@ -66,8 +66,8 @@ def of_function(
     except (ValueError, OverflowError):
         return 0
     targets = [np.frombuffer(b"\x25" * part.nbytes, part.dtype).reshape(part.shape).copy() for part in wanted]
+    out, targets = as_out(statistic, targets)
     before = [target.tobytes() for target in targets]
-    out = targets[0] if len(targets) == 1 else tuple(targets)
     try:
         with warnings.catch_warnings(action="error"):
             call(statistic, columns, window, sample, **options, out=out)
