@@ -55,7 +55,7 @@ def _polars(series: Any) -> Adapter:
     present = np.empty(0) if series.dtype == polars.Null else series.drop_nulls().to_numpy()
 
     def convert(result: Any, missing: Any, rows: dict[int, Any]) -> Any:
-        found = polars.Series(series.name, _with_unit(result))
+        found = polars.Series(series.name, result.tolist() if result.dtype == object else _with_unit(result))
         if result.dtype.kind in "mM" and found.dtype.base_type() == series.dtype.base_type():
             zone = getattr(series.dtype, "time_zone", None)
             if zone is not None:
@@ -160,6 +160,8 @@ def missing_results(name: str, results: Sequence[Any], filled: bool) -> list[Any
         data, mask = np.ma.getdata(result), np.zeros(result.shape, np.bool_)
         if data.dtype.kind in "mM":
             mask = np.isnat(data)
+        elif data.dtype == object:
+            mask = np.array([x is None for x in data.ravel()]).reshape(data.shape)
         elif name.startswith("rolling_arg") and not filled:
             mask = data < 0
         elif name == "hampel_filter" and data.dtype.kind == "b":  # no outlier where there is no value

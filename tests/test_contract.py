@@ -507,7 +507,8 @@ def test_bad_arrays_are_rejected(statistic, sample):
     extra = [np.zeros(3)] * (statistic.series - 1)
     # An operator may combine objects, and Sum combines complex numbers.
     of_numbers = [np.array([1, "a", None], object), np.array([1j, 2, 3])]
-    for bad in (np.array(["a", "b", "c"]), *(of_numbers if statistic.name != "aggregate" else [])):
+    strings = [] if statistic.name in ("nunique", "mode") else [np.array(["a", "b", "c"])]
+    for bad in (*strings, *(of_numbers if statistic.name != "aggregate" else [])):
         with pytest.raises(TypeError, match=r"(arr|y) must hold"):
             call(statistic, [bad, *extra], 2, sample)
     with pytest.raises(ValueError, match="at least one dimension"):

@@ -1,6 +1,7 @@
 """Interquartile range, MAD, Hampel filter, Gini mean difference, trimmed means, rank, nunique and mode."""
 
 import math
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -26,6 +27,7 @@ from rollstat.statistics.ranks.computation import (
     Mode,
     RankOfNewest,
 )
+from rollstat.statistics.ranks.labels import as_codes, labels_of
 from rollstat.statistics.ranks.mad import Deviation, Hampel
 from rollstat.statistics.ranks.rank_space import NETWORK, RANK_SET, SORTED_WINDOW
 from rollstat.statistics.ranks.trimmed_mean import TrimmedMean
@@ -498,7 +500,8 @@ def rolling_nunique(arr: ArrayLike, window: Window, **options: Unpack[CommonOpti
 
     Parameters
     ----------
-    {series}
+    arr : array_like of float, int, bool, datetime64, timedelta64 or str, shape (..., n, ...)
+        The series, along `axis`. Among strings None is missing.
     {window}
     {options}
 
@@ -526,7 +529,8 @@ def rolling_nunique(arr: ArrayLike, window: Window, **options: Unpack[CommonOpti
     >>> rollstat.rolling_nunique([4.0, 1.0, 1.0, 1.0, 5.0], 3)
     array([nan, nan,  2.,  1.,  2.])
     """
-    return call(Distinct, [arr], window, options, "nunique", RANK_SET)
+    coded = as_codes(arr)
+    return call(Distinct, [arr if coded is None else coded[0]], window, options, "nunique", RANK_SET)
 
 
 @statistic(
@@ -540,13 +544,15 @@ def rolling_mode(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Parameters
     ----------
-    {series}
+    arr : array_like of float, int, bool, datetime64, timedelta64 or str, shape (..., n, ...)
+        The series, along `axis`. Among strings None is missing.
     {window}
     {options}
 
     Returns
     -------
     {in dtype}
+        Strings as objects, with None for a missing result.
 
     Raises
     ------
@@ -567,8 +573,17 @@ def rolling_mode(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     array([nan, nan,  1.,  1.,  5.])
     >>> rollstat.rolling_mode([3, 3, 2, 2], 4, mode="valid")
     array([2])
+    >>> rollstat.rolling_mode(["b", "a", "a", "b"], 3)
+    array([None, None, 'a', 'a'], dtype=object)
     """
-    return call(Mode, [arr], window, options, "mode", RANK_SET)
+    coded = as_codes(arr)
+    if coded is None:
+        return call(Mode, [arr], window, options, "mode", RANK_SET)
+    if options.get("out") is not None:
+        raise ValueError("out must be None for strings, whose modes are objects")
+    codes, labels = coded
+    finish = partial(labels_of, labels=labels, fill_value=options.pop("fill_value", None))
+    return call(Mode, [codes], window, options, "mode", RANK_SET, finish=finish)
 
 
 @statistic(
