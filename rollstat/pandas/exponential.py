@@ -16,22 +16,19 @@ _PandasEwm: Any = pandas_types.ExponentialMovingWindow
 # The parameters in the order of pandas 3; pandas 2 has `axis` before `times`.
 NAMES = ("com", "span", "halflife", "alpha", "min_periods", "adjust", "ignore_na", "times", "method")
 _DEFAULTS = (None, None, None, None, 0, True, False, None, "single")
-# What pandas' constructor sets beside the parameters.
-_REST: dict[str, Any] = dict.fromkeys(
-    ("on", "closed", "step", "window", "win_type", "_win_freq_i8", "times", "_selection")
-) | {"center": False}
+_OF_DATA = {"obj", "_on", "_selection", "_deltas"}
 _REASON = "times out of order, or together with com, span or alpha"
 
 
 @lru_cache(maxsize=256, typed=True)
 def _accepted(*values: Any) -> dict[str, Any] | None:
-    """Return the attributes that pandas makes of all parameters but times; None where it raises."""
+    """Return what pandas' constructor sets for all parameters but times; None where it raises."""
     names = [name for name in NAMES if name != "times"]
     try:
         windows: Any = pd.Series(0.0).ewm(**dict(zip(names, values)))
     except Exception:
         return None
-    return _REST | {name: getattr(windows, name) for name in (*names, "_com")}
+    return {name: value for name, value in vars(windows).items() if name not in _OF_DATA}
 
 
 class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any as a base

@@ -20,6 +20,7 @@ FRAME = pd.DataFrame(
     index=pd.date_range("2026-01-01", periods=60, freq="7h"),
 )
 KEYS = RNG.integers(0, 4, 60)
+PANDAS_2 = pd.__version__.startswith("2.")
 TIMES = FRAME.index + pd.to_timedelta(RNG.integers(0, 400, 60), "min")
 METHODS = [
     ("mean", {}),
@@ -90,6 +91,8 @@ def test_groups(parameters, times):
     "times", [TIMES, TIMES.tz_localize("Europe/Berlin"), pd.Series(TIMES), TIMES.to_numpy()]
 )
 def test_times(times, adjust):
+    if PANDAS_2 and not adjust:
+        pytest.skip("pandas 2 computes no times with adjust=False")
     options = {"halflife": pd.Timedelta("1D"), "times": times, "adjust": adjust}
     before = rollstat.pandas.handed_back()
     same(FRAME.rollstat.ewm(**options).mean(), FRAME.ewm(**options).mean())
@@ -103,6 +106,7 @@ def test_statistics_that_pandas_lacks_with_times():
         same(getattr(windows, method)(), getattr(rows, method)())
 
 
+@pytest.mark.skipif(PANDAS_2, reason="pandas 2 ignores times in var and corr")
 def test_what_pandas_computes():
     before = rollstat.pandas.handed_back()
     unordered = TIMES[::-1]
