@@ -86,6 +86,8 @@ def column_of(series: Any, coded: str, rows: Any) -> Column:
     if coded in ("", "count", "nunique"):
         codes = as_codes(native, coded) if coded == "nunique" else None
         values = codes[0] if codes is not None else to_array(native) if observed is None else observed
+        if codes is not None and not np.isnan(values).any():
+            values = values.astype(np.int64)  # which need no ranks
         return Column(values, lambda found, _, name: to_series(found, native, index, name))
     by_code: Any = as_codes(native, coded)
     return Column(
@@ -101,7 +103,7 @@ def _coded(series: Any, coded: str, values: Any, plain: Any) -> Column:
     """Return codes of a column of polars or Arrow; results that are values are taken from its rows."""
     missing = np.ma.getmaskarray(values)
     present = np.ma.getdata(values)[~missing]
-    codes, first = np.zeros(len(values)), np.arange(len(values))
+    codes, first = np.zeros(len(values), np.int64), np.arange(len(values))
     if coded in ("first", "last"):
         codes[:] = first
     else:

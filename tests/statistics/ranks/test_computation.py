@@ -43,6 +43,21 @@ def test_nunique_equals_pandas(rng):
         np.testing.assert_array_equal(result, wanted.to_numpy())
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8", "i8", "?"])
+def test_distinct_integers_of_any_span(rng, dtype):
+    limits = (0, 1) if dtype == "?" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    for low, high in (limits, (limits[0], min(limits[0] + 9, limits[1]))):
+        values = rng.integers(
+            low, high, 10_000, dtype=np.dtype(dtype) if dtype != "?" else np.int8, endpoint=True
+        )
+        values = values.astype(dtype)
+        masked = np.ma.MaskedArray(values, rng.random(len(values)) < 0.2)
+        found = rollstat.rolling_nunique(masked, 9_000, min_periods=1)
+        for row in (0, 500, 9_500):
+            seen = masked[max(row - 8_999, 0) : row + 1].compressed()
+            assert found[row] == len(np.unique(seen)) or (found.mask[row] and not len(seen))
+
+
 def test_integers_that_are_equal_as_floats_are_distinct():
     close = np.uint64(2**64 - 4) + np.array([3, 1, 2, 1, 0], np.uint64)
     assert rollstat.rolling_rank(close, 3, mode="valid").tolist() == [2, 1.5, 1]
