@@ -279,7 +279,7 @@ class Options:
         if isinstance(window, tuple):
             return self._explicit_windows(window, offsets, length)
         times = None if self.times is None else self.own_times(offsets, length)
-        reach = self._reach(window, length, times)
+        reach = self.reach(window, length, times)
         if (
             isinstance(reach, Rows)
             and reach.kind in ("rows", "around")
@@ -320,7 +320,7 @@ class Options:
             if given:
                 raise ValueError(f"{name} does not apply to the window {window!r}")
 
-    def _reach(self, window: Window, length: int, times: "Times | None") -> Rows | Interval:
+    def reach(self, window: Window, length: int, times: "Times | None") -> Rows | Interval:
         """Return the rows or the times of the windows."""
         if isinstance(window, Expanding):
             self._only_rows(window)

@@ -8,6 +8,7 @@
 - `frames`: columns of pandas, polars and Arrow as arrays, rows in the order of keys and times, and results as
   columns of the same kind.
 - `computation`: windows that features share, calls that share their work, and threads.
+- `stream`: rows as they arrive, and features at any time.
 
 Every statistic of the registry is a function of this module.
 """
@@ -23,7 +24,8 @@ from rollstat.registry import REGISTRY
 require("features", "rollstat.features", "narwhals")
 
 _load, _, __all__ = lazy_loader.attach(
-    __name__, submod_attrs={"definition": ["Feature", "FeatureColumn", "Features"]}
+    __name__,
+    submod_attrs={"definition": ["Feature", "FeatureColumn", "Features"], "stream": ["FeatureStream"]},
 )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from rollstat.features.definition import Feature as Feature
 from rollstat.features.definition import FeatureColumn as FeatureColumn
 from rollstat.features.definition import Features as Features
+from rollstat.features.stream import FeatureStream as FeatureStream
 
 # Written by tests/surface.py from here on:
 def aggregate(column: str, op: Any) -> Feature: ...

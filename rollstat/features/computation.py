@@ -67,7 +67,19 @@ def _check_columns(features: Features, rows: Any, labels: Any) -> None:
         raise TypeError(f"at must be of the kind of frame; got {type(labels.to_native())}")
 
 
-class _Order:
+def selects(call: Any) -> bool:
+    """Return whether a call computes values of order statistics, which one selection finds together."""
+    make = getattr(call, "make", None)
+    return isinstance(make, partial) and make.func is OrderStatistics and not make.keywords["positions"]
+
+
+def join_selections(first: Any, second: Any) -> Any:
+    """Return the call of the order statistics of two calls."""
+    requests = *first.make.keywords["requests"], *second.make.keywords["requests"]
+    return replace(first, make=partial(first.make, requests=requests), stack=False)
+
+
+class Order:
     """Rows, and perhaps labels, in the order of keys and times.
 
     Attributes
@@ -116,7 +128,7 @@ class _Series:
     def __init__(self, features: Features, keys: tuple[str, ...], rows: Any, labels: Any) -> None:
         self._features, self._rows = features, rows
         self._to = rows if labels is None else labels
-        self._own = _Order(features, keys, [rows] if labels is None else [rows, labels])
+        self._own = Order(features, keys, [rows] if labels is None else [rows, labels])
         self._columns = [i for i, column in enumerate(features.columns) if column.by == keys]
         self._shared: dict[Any, Any] = {}  # first the feature that needs it, then what is shared
         self._masks: deque[tuple[NDArray[np.bool_], NDArray[np.bool_]]] = deque(maxlen=_MASKS)
@@ -186,13 +198,11 @@ class _Series:
                 arrays = [source.values for source in sources]
                 call = feature.call(arrays, self._shared[windows], threads=1, **options)
             key: Any = numbers[0]
-            make = getattr(call, "make", None)
-            if isinstance(make, partial) and make.func is OrderStatistics and not make.keywords["positions"]:
+            if selects(call):
                 key = windows, *keys, *sorted(map(repr, options.items()))
             job = found.setdefault(key, _Job(call, sources[0].convert, []))
-            if job.numbers and make is not None:
-                requests = *job.call.make.keywords["requests"], *make.keywords["requests"]
-                job.call = replace(job.call, make=partial(make, requests=requests), stack=False)
+            if job.numbers:
+                job.call = join_selections(job.call, call)
             job.numbers.append(numbers)
         return list(found.values())
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from rollstat.options import parse_width, width_text
 from rollstat.registry import REGISTRY
 from rollstat.results import flattened
 from rollstat.windows import Around, Expanding, Forward
+
+if TYPE_CHECKING:
+    from rollstat.features.stream import FeatureStream
 
 _OPTIONS = ("min_periods", "center", "closed", "nan_policy", "algorithm")
 _WINDOWS = {"Expanding": Expanding, "Forward": Forward, "Around": Around}
@@ -281,7 +284,7 @@ class Features:
             if by_width(window):
                 if self.on is None:
                     raise ValueError("a width needs on=, the column of the times")
-                options["times"] = np.empty(0, float if float in map(type, _sizes(window)) else "M8[us]")
+                options["times"] = np.empty(0, float if float in map(type, sizes(window)) else "M8[us]")
             return [result.dtype for result in flattened(feature.call(arrays, window, **options).run())]
 
     def call_options(self, feature: Feature, window: Any) -> dict[str, Any]:
@@ -317,6 +320,12 @@ class Features:
         # Both load what they need on first use, and only one of them is needed.
         module = import_module("rollstat.spark.features" if spark else "rollstat.features.computation")
         return module.compute(self, frame, at, threads)
+
+    def stream(self, *, dtypes: Mapping[str, Any] | None = None, ttl: Any = None) -> "FeatureStream":
+        """Return a stream, which takes rows one by one and answers queries, see :class:`FeatureStream`."""
+        from rollstat.features.stream import FeatureStream  # imports kernels
+
+        return FeatureStream(self, dtypes=dtypes, ttl=ttl)
 
     def to_json(self) -> str:
         """Return the definition as JSON, which :meth:`from_json` reads.
@@ -373,7 +382,7 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
 def _window(window: Any) -> Any:
     """Return a window as int, str, float or a named window of these, or raise."""
     if isinstance(window, _NAMED):
-        return type(window)(*map(_window, _sizes(window)))
+        return type(window)(*map(_window, sizes(window)))
     truth = isinstance(window, (bool, np.bool_))
     if isinstance(window, numbers.Real) and not truth:
         return int(window) if isinstance(window, numbers.Integral) else float(window)
@@ -386,14 +395,14 @@ def _window(window: Any) -> Any:
     return window if isinstance(window, str) else width_text(width)
 
 
-def _sizes(window: Any) -> list[Any]:
+def sizes(window: Any) -> list[Any]:
     """Return the numbers of rows, or widths, of a window."""
     return list(vars(window).values()) if isinstance(window, _NAMED) else [window]
 
 
 def by_width(window: Any) -> bool:
     """Return whether a window is a width of the times, not a number of rows."""
-    return not all(isinstance(size, int) for size in _sizes(window))
+    return not all(isinstance(size, int) for size in sizes(window))
 
 
 def _label(window: Any) -> str:

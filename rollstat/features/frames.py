@@ -11,7 +11,7 @@ accessor of pandas and for the functions over arrays of polars and Arrow.
 
 import ast
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
@@ -146,13 +146,33 @@ def codes_of(series: Any, *, ordered: bool = True) -> NDArray[Any]:
 
 def times_of(name: str, frame: Any) -> NDArray[Any]:
     """Return a column of times or positions as an array; raise if one is missing."""
-    native = frame[name].to_native()
-    adapter = adapter_of(native)
-    times, _ = numpy_times(name, native if adapter is None else adapter.values)
+    times, _ = numpy_times(name, native_times(frame[name]))
     missing = np.isnan(times) if times.dtype.kind in "fmM" else np.zeros(0, np.bool_)
     if missing.any():
         raise ValueError(f"{name} must not be missing; row {int(missing.argmax())} is {times[missing][0]}")
     return np.asarray(times)
+
+
+def native_times(series: Any) -> Any:
+    """Return a column of times or positions as `numpy_times` takes it."""
+    adapter = adapter_of(series.to_native())
+    return series.to_native() if adapter is None else adapter.values
+
+
+def held_of(series: Any) -> NDArray[Any]:
+    """Return a column as streams hold it: objects where it has no numbers, floats where some are missing."""
+    if code_of(series.dtype, "count"):
+        return np.array([*series.to_list(), None], object)[:-1]
+    values = column_of(series, "", series.to_frame()).values
+    mask, values = np.ma.getmaskarray(values), np.ma.getdata(values)
+    return where(values, ~mask) if mask.any() else values
+
+
+def of_row(row: Mapping[str, Any]) -> Any:
+    """Return a frame of one row; None is NaN."""
+    return nw.from_dict(
+        {name: [np.nan if value is None else value] for name, value in row.items()}, backend="pandas"
+    )
 
 
 def in_microseconds(*times: NDArray[Any]) -> list[NDArray[Any]]:

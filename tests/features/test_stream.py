@@ -1,0 +1,199 @@
+"""Streams of features against the computation over frames of the rows so far."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rollstat import Expanding
+from rollstat import features as f
+from rollstat.registry import REGISTRY
+from rollstat.snapshots import SnapshotError
+from tests.features.frames import KINDS, transactions
+
+WINDOWS = ("2D", 4)
+COLUMNS = ["customer", "shop", "time", "amount", "price", "category", "number"]
+DTYPES = {"category": object, "number": np.int64}
+
+
+def rows_of(frame):
+    """The rows as they arrive: missing values are None or NaN."""
+    return frame[COLUMNS].to_dict("records")
+
+
+def labels_of(frame, features):
+    """All keys of a frame, and one without rows, at the newest time and later."""
+    newest = frame["time"].max()
+    keys = frame[list(dict.fromkeys(["customer", *(k for c in features.columns for k in c.by)]))]
+    keys = keys.drop_duplicates()
+    keys.loc[-1] = ["nobody", *[-1] * (keys.shape[1] - 1)]
+    return pd.concat([keys.assign(time=newest), keys.assign(time=newest + pd.Timedelta("12h"))])
+
+
+def check(stream, features, frame, exact=True):
+    """Compare queries with the features of the rows so far."""
+    labels = labels_of(frame, features)
+    expected = features.compute(frame, at=labels)
+    for row, label in enumerate(labels.to_dict("records")):
+        found = stream.query(*(label[key] for key in stream.keys), label["time"])
+        for name, value in found.items():
+            wanted = expected[name].iloc[row]
+            if pd.isna(wanted):
+                assert pd.isna(value), name
+            elif exact:
+                assert value == wanted, (name, label)
+            else:
+                assert value == pytest.approx(wanted, rel=1e-9, abs=1e-9), (name, label)
+
+
+@pytest.mark.parametrize("name", [name for name in REGISTRY if name != "aggregate"])
+def test_every_statistic(name):
+    frame, statistic = transactions(), REGISTRY[name]
+    columns = ["amount", "price"][: statistic.series]
+    features = [
+        getattr(f, name)(*columns, **given).over(*WINDOWS, min_periods=1) for given in statistic.samples
+    ]
+    features = f.Features(
+        [
+            each.alias(*(f"{i}_{j}" for j in range(len(f.Features([each], on="time").columns))))
+            for i, each in enumerate(features)
+        ],
+        by="customer",
+        on="time",
+        closed="left",
+    )
+    try:
+        features.compute(frame, at=labels_of(frame, features))
+    except ValueError:
+        with pytest.raises(ValueError, match="belong to no row"):
+            features.stream()
+        return
+    stream = features.stream()
+    for row in rows_of(frame):
+        stream.push(row)
+    check(stream, features, frame, statistic.exact)
+
+
+def exact_features(closed=None, **options):
+    """Features whose results do not round, of every kind of column and window."""
+    return f.Features(
+        [
+            f.max("amount").over("2D", 3, Expanding(), min_periods=1),
+            f.median("amount").over(5, "1D"),
+            f.quantile("amount", [0.1, 0.9]).over(5, "1D"),
+            f.argmax("amount").over("3D", 2),
+            f.sum("number").over("30h"),
+            f.nunique("category").by("customer", "shop").over("4D"),
+            f.last("category").over(2, min_periods=1),
+            f.mode("category").over(6, min_periods=1),
+            f.count("category").where("amount > 2 and category == 'food'").over("3D").by(),
+        ],
+        by="customer",
+        on="time",
+        closed=closed,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("closed", ["left", "right", "both", "neither"])
+def test_rows_that_windows_need_are_held_whatever_order_they_arrive_in(closed):
+    frame = transactions(400, seed=5)
+    frame["time"] += pd.to_timedelta(np.arange(400) * 6 + np.random.default_rng(1).integers(0, 50, 400), "h")
+    features = exact_features(closed)
+    stream, rows = features.stream(dtypes=DTYPES), rows_of(frame)
+    for number in range(len(rows)):
+        stream.push(rows[number])
+        if number in (150, 399):
+            check(stream, features, frame[: number + 1])
+    few = f.Features([f.max("amount").over("2D", 4)], by=["customer"], on="time").stream()
+    for row in rows:
+        few.push(row)
+    assert max(len(held.columns[0]) for held in few._series[0].held.values()) <= 128
+
+
+def test_further_columns_order_rows_of_equal_time():
+    frame = transactions(100)
+    features = exact_features(order_by="number")
+    stream = features.stream(dtypes=DTYPES)
+    for row in rows_of(frame.sample(frac=1, random_state=1)):
+        stream.push(row)
+    check(stream, features, frame)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_streams_continue_frames_and_snapshots(kind):
+    frame = transactions(300)
+    features, half = exact_features("left"), frame[:200]
+    streams = [f.FeatureStream.from_frame(features, KINDS[kind](half)), features.stream(dtypes=DTYPES)]
+    for row in rows_of(half):
+        streams[1].push(row)
+    streams.append(f.FeatureStream.restore(streams[0].snapshot()))
+    for stream in streams:
+        check(stream, features, half)
+        for row in rows_of(frame[200:]):
+            stream.push(row)
+        check(stream, features, frame)
+    assert f.FeatureStream.restore(streams[2].snapshot()).snapshot() == streams[2].snapshot()
+
+
+def test_keys_expire():
+    features = f.Features([f.count("x").over(10, min_periods=0)], by="k", on="t")
+    stream = features.stream(ttl=5.0)
+    for key, time in [("a", 0.0), ("b", 1.0), ("a", 2.0), ("c", 6.5)]:
+        stream.push({"k": key, "t": time, "x": 1.0})
+    assert (len(stream), stream.expired) == (2, 1)
+    assert [stream.query(key, 7)["x_count_10"] for key in "abc"] == [2, 0, 1]
+    stream = f.FeatureStream.restore(stream.snapshot())
+    stream.push({"k": "c", "t": 7, "x": None})
+    assert (len(stream), stream.expired) == (1, 2)
+
+
+def test_bad_input_changes_nothing():
+    features = f.Features([f.sum("x").over(2), f.max("n").over("2s")], by="k", on="t")
+    stream = features.stream(dtypes={"n": "int64"})
+    row = {"k": 1, "t": np.datetime64("2026-01-01T00:00:05"), "x": 1.0, "n": 3}
+    stream.push(row)
+    before = stream.snapshot()
+    for change, message in [
+        ({"t": 3.0}, "t must be"),
+        ({"t": None}, "t must not be missing"),
+        ({"t": pd.Timestamp("2026-01-02", tz="UTC")}, "t must be naive datetimes"),
+        ({"k": []}, "unhashable"),
+        ({"x": "much"}, "column 'x': x must be a real number"),
+        ({"n": None}, "column 'n' of int64 must not be missing"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=message):
+            stream.push(row | change)
+    with pytest.raises(ValueError, match="row has no column 'n'"):
+        stream.push({key: row[key] for key in "ktx"})
+    with pytest.raises(ValueError, match=r"t must not be before the newest row of \{'k': 1\}"):
+        stream.query(1, row["t"] - np.timedelta64(1, "s"))
+    with pytest.raises(TypeError, match="query takes k, t; got"):
+        stream.query(1)
+    assert stream.snapshot() == before
+    for damaged in (before[:-1], before[:200] + b"?" + before[201:], b""):
+        with pytest.raises(SnapshotError):
+            f.FeatureStream.restore(damaged)
+
+
+def test_definitions_that_no_stream_can_serve():
+    with pytest.raises(ValueError, match="needs on="):
+        f.Features([f.sum("x").over(2)]).stream()
+    with pytest.raises(ValueError, match=r"feature zscore\('x'\) over 2: at does not apply"):
+        f.Features([f.zscore("x").over(2)], on="t").stream()
+    with pytest.raises(TypeError, match="ttl must be a width"):
+        f.Features([f.sum("x").over(2)], on="t").stream(ttl=3)
+    with pytest.raises(TypeError, match="widths of the same kind"):
+        f.Features([f.sum("x").over("2D")], on="t").stream(ttl=3.0)
+
+
+def test_the_first_time_decides_where_no_window_is_a_width():
+    frame = pd.DataFrame({"t": [3, 1, 2], "x": [1.0, 2.0, 4.0]})
+    features = f.Features([f.sum("x").over(2)], on="t")
+    for given in (frame, frame.assign(t=pd.to_datetime(frame["t"], unit="D"))):
+        stream = features.stream()
+        assert np.isnan(stream.query(5.5)["x_sum_2"])
+        for row in given.to_dict("records"):
+            stream.push(row)
+        for each in (stream, f.FeatureStream.from_frame(features, given)):
+            assert each.query(given["t"].max()) == {"x_sum_2": 5.0}
+            assert f.FeatureStream.restore(each.snapshot()).snapshot() == each.snapshot()
