@@ -124,8 +124,9 @@ class Feature:
         statistic, parameters = REGISTRY[self.statistic], dict(self.parameters)
         series, others = arrays[: len(self.columns)], arrays[len(self.columns) :]
         parameters.update(zip(("x",), others))
-        given = {parameter.name: each for parameter, each in zip(statistic.arguments, series)}
-        return statistic.resolve(**given, **{statistic.window_name: window}, **parameters, **options)
+        return statistic.resolve(
+            **statistic.given(series), **{statistic.window_name: window}, **parameters, **options
+        )
 
     def __str__(self) -> str:
         given = [*map(repr, self.columns), *(f"{name}={value!r}" for name, value in self.parameters.items())]
