@@ -98,7 +98,7 @@ def _as_columns(value: Any) -> Any:
 def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
     """Raise if arguments of an expression cannot work: polars hides errors of its trial call."""
     key = REGISTRY[name].window_name
-    window, alone = bound[key], dict(bound)
+    window, alone = bound.get(key), dict(bound)
     Options.check(**{k: v for k, v in bound.items() if k in Options.__dataclass_fields__})
     arrays = False
     for each in (key, *_COLUMNS):
@@ -117,7 +117,8 @@ def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
         return
     # One row in place of each column; which fill values and algorithms are possible depends on the dtype.
     sizes = vars(window).values() if isinstance(window, (Forward, Around)) else [window]
-    width = any(isinstance(s, (str, timedelta, np.timedelta64)) or is_calendar(s) for s in sizes)
+    widths = [*sizes, bound.get("halflife")]
+    width = any(isinstance(s, (str, timedelta, np.timedelta64)) or is_calendar(s) for s in widths)
     times, offsets = np.zeros(1, "M8[s]" if width else float), np.array([0, 1])
     one_row = {"times": times, "at": times, "segments": offsets, "at_segments": offsets}
     for each in _COLUMNS:

@@ -49,6 +49,17 @@ def test_expressions_in_any_place():
     assert several.to_dict(as_series=False) == {"x": [4, 5, 6, 2, 9], "t": [1, 3, 6, 1, 6]}
 
 
+def test_exponential_weights():
+    frame = pl.DataFrame({"key": [1, 1, 2, 2], "x": [4.0, None, 3.0, 2.0], "t": [1, 2, 3, 5]})
+    assert frame["x"].rollstat.ewm_mean(alpha=0.5).round(3).to_list() == [4.0, 4.0, 3.2, 2.462]
+    by_key = pl.col("x").rollstat.ewm_mean(alpha=0.5).over("key")
+    assert frame.select(by_key)["x"].round(3).to_list() == [4.0, 4.0, 3.0, 2.333]
+    times = pl.from_epoch("t", "d")
+    for given in ({"halflife": 1, "times": "t"}, {"halflife": "1D", "times": times}):
+        in_time = frame.select(pl.col("x").rollstat.ewm_mean(**given))["x"]
+        assert in_time.round(3).to_list() == [4.0, 4.0, 3.2, 2.286]
+
+
 def test_windows_at_other_times():
     frame = pl.DataFrame({"x": [4, 1, None, 2], "t": [1, 2, 4, 5], "asked": [5, 0, 3, 2]})
     x = pl.col("x").rollstat

@@ -11,6 +11,7 @@ from rollstat.blocks import Block, Outcome, exact_floats, read_only
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.dtypes import warn_of_rounding
 from rollstat.kernels.exponential import means, moments
+from rollstat.kernels.missing.counting import has_nan
 from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
 from rollstat.statistics.aggregate.computation import Combination
 from rollstat.statistics.one_call import SHORT, OverFloats
@@ -71,6 +72,7 @@ class Recursion(Computation):
 
     def __init__(self, operator: Any) -> None:
         self._rule = operator
+        self._timed = operator.decay != operator.decay
         self.outputs = [Output("float", 1)]
         self._mean = operator.statistic in (moments.MEAN, moments.SUM)
         self._constants = _constants(operator.decay, means.LEAST_DECAY if self._mean else moments.LEAST_DECAY)
@@ -90,7 +92,7 @@ class Recursion(Computation):
     ) -> None:
         """Write the result of each row of the segments."""
         rule, (x, *others) = self._rule, series
-        factors = others.pop() if rule.decay != rule.decay else _NO_FACTORS
+        factors = others.pop() if self._timed else _NO_FACTORS
         flags = rule.adjust, rule.ignore_na
         if not self._mean:
             y = others[0] if others else None
@@ -110,7 +112,9 @@ class Recursion(Computation):
 
         def run(
             columns: list[NDArray[np.float64]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]
-        ) -> None:
+        ) -> bool:
+            if self._timed and has_nan(columns[-1]):  # the mask of the values
+                return False
             if last[0] is not bounds:
                 last[:] = bounds, _segments(bounds.start, bounds.end, len(columns[0]))
             offsets, rows = last[1]
@@ -118,6 +122,7 @@ class Recursion(Computation):
             self._write(columns, offsets, least, written)
             if rows is not None:
                 outputs[0][:] = written[rows]
+            return True
 
         return OneCall(Choice("recursion", SHORT), OverFloats(run), 3.0) if marks[0] != marks[0] else None
 

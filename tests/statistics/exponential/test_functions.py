@@ -123,6 +123,9 @@ def test_segments_steps_axes_masks_and_dtypes(name, ignore_na, rng):
     close(function(*(a.T for a in table), axis=0, **options), np.transpose(by_line))
     masked = [np.ma.MaskedArray(np.nan_to_num(a), np.isnan(a)) for a in arrays]
     close(function(*masked, **options).filled(np.nan), function(*arrays, **options))
+    for window in (rollstat.Expanding(), 9):
+        timed = {"halflife": 5, "times": np.cumsum(rng.integers(0, 9, 90)), "ignore_na": ignore_na}
+        close(function(*masked, window, **timed).filled(np.nan), function(*arrays, window, **timed))
     wholes = [np.nan_to_num(a).round().astype(np.int32) for a in arrays]
     close(function(*wholes, **options), function(*(w.astype(float) for w in wholes), **options))
     single = function(*(a.astype(np.float32) for a in arrays), **options)
