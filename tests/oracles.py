@@ -263,7 +263,15 @@ def mad(view: View, scale: Any = 1.0) -> Any:
 
 
 @oracle("hampel")
-def hampel(view: View, threshold: float = 3.0, scale: float = 1 / 0.6744897501960817) -> Any:
+def hampel(
+    view: View,
+    threshold: float = 3.0,
+    scale: float = 1 / 0.6744897501960817,
+    exclude_self: bool = False,
+) -> Any:
+    if exclude_self:
+        others = [x for row, x in zip(view.rows, view.values) if row != view.row]
+        view = replace(view, values=others)
     if view.own is None or not view.values:
         return None, False
     with np.errstate(all="ignore"):

@@ -70,7 +70,12 @@ class _Windows(Generic[Data]):
     def first(self, numeric_only: bool = False) -> Data: ...
     def gini(self, *, numeric_only: bool = False) -> Data: ...
     def hampel(
-        self, threshold: float = 3.0, scale: float = 1.482602218505602, *, numeric_only: bool = False
+        self,
+        threshold: float = 3.0,
+        scale: float = 1.482602218505602,
+        exclude_self: bool = False,
+        *,
+        numeric_only: bool = False,
     ) -> DataFrame: ...
     def iqr(
         self,
@@ -319,6 +324,7 @@ class _Accessor(Generic[Data]):
         window: Any,
         threshold: float = 3.0,
         scale: float = 1.482602218505602,
+        exclude_self: bool = False,
         **options: Unpack[_ShortcutOptions],
     ) -> DataFrame: ...
     def iqr(

@@ -314,6 +314,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "hampel": {
         "notes": "A result is a pair: the cleaned value, and whether the newest element is an outlier.",
         "checks": {"scale": partial(check_number, "scale", least=0.0, most=np.inf)},
+        "rejected": {"exclude_self": "the window of a stream ends with its newest element"},
     },
     "gini": _ADDITIONS,
     "entropy": _ADDITIONS,

@@ -80,6 +80,10 @@ class Distances(NamedTuple):
     """The two middle observations, and the two middle distances from the median."""
 
 
+class DistancesOfOthers(NamedTuple):
+    """As :class:`Distances`, without the row that is the number given for each window; 0 if it is alone."""
+
+
 class Deviation(NamedTuple):
     """The median distance from the median, divided by `scale`."""
 
@@ -310,6 +314,20 @@ def _read_distances(reader, values, missing, start, end, given, window, count, h
 
 
 @kernel
+def _read_distances_of_others(reader, values, missing, start, end, given, window, count, hint, marks):
+    inside = start <= given < end and _is_observed(values, missing, given)
+    if inside:
+        remove(window, count, values[given])
+    others = count - inside
+    lower = upper = near = far = window[0] - window[0]
+    if others > 0:
+        lower, upper, near, far, hint = nearest_distances(window, others, hint)
+    if inside:
+        insert(window, others, values[given])
+    return (lower, upper, near, far), hint
+
+
+@kernel
 def _deviation(window, count, hint):
     """Return the median, the deviation, and the next hint."""
     lower, upper, near, far, hint = nearest_distances(window, count, hint)
@@ -389,6 +407,7 @@ _READERS = {
     Points: _read_points,
     SpreadOf: _read_spread,
     Distances: _read_distances,
+    DistancesOfOthers: _read_distances_of_others,
     Deviation: _read_deviation,
     Outlier: _read_outlier,
     TrimmedMean: _read_trimmed_mean,

@@ -191,7 +191,7 @@ def rolling_mad(
 
 @statistic(
     name="hampel",
-    samples=({}, {"threshold": 1.0, "scale": 1.0}),
+    samples=({}, {"threshold": 1.0, "scale": 1.0}, {"exclude_self": True}),
     kinds="fiub",
     outputs=("cleaned", "outlier"),
     ordered=True,
@@ -202,6 +202,7 @@ def hampel_filter(
     window: Window,
     threshold: float = 3.0,
     scale: float = 1 / NORMAL,
+    exclude_self: bool = False,
     **options: Unpack[CommonOptions],
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Replace outliers by the median of their window, and return where they were.
@@ -218,6 +219,8 @@ def hampel_filter(
     scale : float, default 1.4826
         Factor of the deviation. The default, 1 / 0.67449, makes it an estimate of the standard deviation of
         normal data.
+    exclude_self : bool, default False
+        Whether a value is compared with the others of its window only. There is no result without others.
     {options}
 
     Returns
@@ -243,8 +246,8 @@ def hampel_filter(
     infinite value is an outlier unless the median is infinite too. Medians and deviations have the accuracy
     of :func:`rolling_median` and :func:`rolling_mad`.
 
-    Cost: as :func:`rolling_mad`. Source: Hampel, *The Influence Curve and Its Role in Robust Estimation*, J.
-    Amer. Statist. Assoc. 69 (1974), doi:10.1080/01621459.1974.10482962.
+    Cost: as :func:`rolling_mad`; O(m) with `exclude_self`. Source: Hampel, *The Influence Curve and Its Role
+    in Robust Estimation*, J. Amer. Statist. Assoc. 69 (1974), doi:10.1080/01621459.1974.10482962.
 
     Examples
     --------
@@ -257,8 +260,9 @@ def hampel_filter(
     """
     threshold = check_number("threshold", threshold, 0, math.inf)
     scale = check_number("scale", scale, 0, math.inf)
-    factor = threshold * scale
-    return call(Hampel, [arr], window, options, "hampel", NETWORK, factor=factor)
+    parameters: dict[str, Any] = {"factor": threshold * scale}
+    parameters["exclude_self"] = check_flag("exclude_self", exclude_self)
+    return call(Hampel, [arr], window, options, "hampel", NETWORK, **parameters)
 
 
 @statistic(

@@ -17,9 +17,11 @@ from rollstat.kernels.rank_space.distances import (
     integer_distances,
 )
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate_large
-from rollstat.plan import Output
+from rollstat.plan import Choice, Output
+from rollstat.registry import reject_algorithm
 from rollstat.statistics.ranks.rank_space import (
     NETWORK,
+    SORTED_WINDOW,
     RankComputation,
     ranked_blocks,
     read_sorted,
@@ -35,6 +37,7 @@ class _Distances(RankComputation):
     algorithms = NETWORK
     widest = thresholds.SORTED_WINDOW_OF_DEVIATIONS
     distances = True
+    of_others = False  # whether the row that a window belongs to is left out
 
     def _algorithm(self, block: Block) -> str:
         """Return the algorithm for a block with values."""
@@ -46,6 +49,9 @@ class _Distances(RankComputation):
         if algorithm == "network" and dtype == np.float64:
             return _sort_all(measurable(block.values), block.width)
         found = [np.zeros(block.rows, dtype) for _ in range(4)]
+        if self.of_others:
+            read_sorted(block, measurable, readers.DistancesOfOthers(), 1, found, block.own_row)
+            return found
         if algorithm in ("sorted_window", "network"):
             read_sorted(block, measurable, readers.Distances(), 1, found)
             return found
@@ -140,6 +146,8 @@ class Hampel(_Distances):
         The windows of the call: one for each row, or each `step`-th.
     factor : float
         Distance from the median, in deviations, beyond which a value is an outlier.
+    exclude_self : bool
+        Whether the own value is left out of its window.
     algorithm : str
         ``"auto"`` or a key of `NETWORK`.
     """
@@ -148,10 +156,21 @@ class Hampel(_Distances):
     numbers_only = True
     outputs = (Output("interpolated"), Output("flag"))
 
-    def __init__(self, dtype: np.dtype[Any], windows: Windows, factor: float, algorithm: str) -> None:
+    def __init__(
+        self, dtype: np.dtype[Any], windows: Windows, factor: float, exclude_self: bool, algorithm: str
+    ) -> None:
         super().__init__(dtype, windows, algorithm)
-        self.factor = factor
-        self.reader = readers.Outlier(float(factor))
+        self.factor, self.of_others = factor, exclude_self
+        self.reader = None if exclude_self else readers.Outlier(float(factor))
+        if exclude_self and algorithm not in ("auto", "sorted_window"):
+            served = {"sorted_window": SORTED_WINDOW["sorted_window"]}
+            reject_algorithm(algorithm, served, "call")
+
+    def choose(self, block: Block, complete: bool = True) -> Choice:
+        """Return the algorithm for a block, all values of which are observations if it is `complete`."""
+        if self.of_others:
+            return Choice("sorted_window", "the own value is taken out of the sorted window")
+        return super().choose(block, complete)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the cleaned values and the outliers; rows whose own value is missing are insufficient."""
@@ -174,6 +193,10 @@ class Hampel(_Distances):
             results[0][...] = np.where(outlier, center, plain)
         results[1][...] = outlier
         insufficient = None if block.missing is None else block.missing[block.own_row]
+        if self.of_others:
+            inside = (block.start <= block.own_row) & (block.own_row < block.end)
+            alone = block.count <= inside
+            insufficient = alone if insufficient is None else alone | insufficient
         return Outcome(undefined=insufficient, algorithm=algorithm)
 
 

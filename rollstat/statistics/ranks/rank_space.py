@@ -121,15 +121,18 @@ def read_sorted(
     reader: NamedTuple,
     least: int,
     results: Sequence[NDArray[Any]],
+    own: NDArray[np.int64] | None = None,
 ) -> None:
     """Write what `reader` finds in a sorted array of each window of a block, 0 below `least` observations.
 
-    `convert` makes float64 or uint64 of the values, for which kernels are compiled.
+    `convert` makes float64 or uint64 of the values, for which kernels are compiled. `own` are the rows that
+    the windows belong to, for readers that need them.
     """
     marks = np.zeros(len(results))
     for rows, part in _small_blocks(block, _SORTED_ROWS):
         values = convert(part.values)
-        series = read_only(values), part.mask, part.start, part.end, np.empty(0, np.int64)
+        given = np.empty(0, np.int64) if own is None else own[rows] - block.start[rows.start]
+        series = read_only(values), part.mask, part.start, part.end, given
         window = np.empty(part.longest + 1, values.dtype)
         sorted_windows(reader, *series, least, window, marks, tuple(result[rows] for result in results))
 
