@@ -30,6 +30,8 @@ class PrecisionWarning(UserWarning):
 def check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
     """Return `arr` as an array of a dtype that has an order, or raise; float16 becomes float64."""
     array = np.asarray(np.ma.getdata(arr) if isinstance(arr, np.ma.MaskedArray) else arr)
+    if array.dtype.kind == "O":
+        array = _without_none(array)
     if array.dtype.kind not in "fiubmM" or array.dtype.itemsize > 8:
         raise TypeError(
             f"{name} must hold float16, float32, float64, integers, bool, datetime64 or timedelta64; "
@@ -40,6 +42,18 @@ def check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
     if array.ndim == 0:
         raise ValueError(f"{name} must have at least one dimension; got the scalar {arr!r}")
     return array
+
+
+def _without_none(array: NDArray[Any]) -> NDArray[Any]:
+    """Return objects as numbers or datetimes with NaN or NaT in place of None, if that is what they are."""
+    missing = np.array([item is None for item in array.ravel().tolist()], np.bool_).reshape(array.shape)
+    present = np.array(array[~missing].tolist())
+    if not missing.any() or present.dtype.kind not in "fiubmM":
+        return array
+    dtype = present.dtype if present.dtype.kind in "fmM" else np.dtype(np.float64)
+    found = np.full(array.shape, np.nan if dtype.kind == "f" else "NaT", dtype)
+    found[~missing] = present
+    return found
 
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:

@@ -280,14 +280,12 @@ class Options:
             return self._explicit_windows(window, offsets, length)
         times = None if self.times is None else self.own_times(offsets, length)
         reach = self.reach(window, length, times)
-        if (
-            isinstance(reach, Rows)
-            and reach.kind in ("rows", "around")
-            and (self.min_periods or 0) > reach.periods
-        ):
-            raise ValueError(f"min_periods must be at most the window, {window}; got {self.min_periods}")
+        each = any(map(np.ndim, reach))
+        if isinstance(reach, Rows) and reach.kind in ("rows", "around") and not each:
+            if self.min_periods is not None and self.min_periods > reach.periods:
+                raise ValueError(f"min_periods must be at most the window, {window}; got {self.min_periods}")
         at = None if times is None else times.at
-        if at is not None or any(map(np.ndim, reach)):
+        if at is not None or each:
             at_offsets = _offsets("at_segments", self.at_segments, 0 if at is None else len(at), len(offsets))
             values = _NO_TIMES if times is None else times.values
             return each_window(reach, offsets, values, at, at_offsets, self.step)

@@ -148,3 +148,15 @@ def test_a_stream_is_unchanged_if_a_warning_is_an_error(rows):
             stream.extend(values[:rows])
     assert stream.snapshot() == before
     assert stream.push(5) == 5
+
+
+def test_none_in_a_list_is_missing():
+    np.testing.assert_array_equal(rollstat.rolling_sum([1, None, 3], 2, min_periods=1), [1.0, 1.0, 3.0])
+    table = [[1.5, None], [None, 4.0]]
+    np.testing.assert_array_equal(rollstat.rolling_max(table, 1), np.array([[1.5, np.nan], [np.nan, 4.0]]))
+    days = [np.datetime64("2024-01-02"), None, np.datetime64("2024-01-01")]
+    found = rollstat.rolling_max(np.array(days, object), 3, min_periods=1)
+    np.testing.assert_array_equal(found, np.array(["2024-01-02"] * 3, "M8[D]"))
+    for bad in (["a", None], [None, 1j], [object(), None]):
+        with pytest.raises(TypeError, match="arr must hold"):
+            rollstat.rolling_max(bad, 2)

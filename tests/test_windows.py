@@ -674,6 +674,7 @@ def test_a_number_of_rows_for_each_row(rng, center, closed):
     for given in (m.tolist(), pd.Series(m), m.astype(np.uint8)):
         again = rollstat.rolling_median(values, given, center=center, closed=closed)
         np.testing.assert_array_equal(again, found)
+    assert np.isnan(rollstat.rolling_median(values, m, center=center, closed=closed, min_periods=14)).all()
     stepped = rollstat.rolling_median(values, m, center=center, closed=closed, step=7)
     np.testing.assert_array_equal(stepped, found[::7])
     parts = [

@@ -18,6 +18,13 @@ WINDOWS = {
     "regular time": ("100s", {"times": times_of("regular", ROWS)}),
     "irregular time": ("100s", {"times": times_of("irregular", ROWS)}),
     "bounds": ((np.maximum(_ENDS - 50 - _ENDS % 100, 0), _ENDS), {}),
+    "a size for each": (50 + _ENDS // 500 % 100, {}),
+    "any order": ((np.maximum(_ENDS - 50 - _ENDS * 7919 % 20, 0), _ENDS), {}),
+    "at other times": (
+        "100s",
+        {"times": times_of("irregular", ROWS), "at": times_of("irregular", ROWS)[::-1]},
+    ),
+    "month": ("1 month", {"times": times_of("irregular", ROWS)}),
     "expanding": (rollstat.Expanding(), {}),
     "groups": (WIDTH, {"segments": np.linspace(0, ROWS, GROUPS + 1).astype(np.int64), "min_periods": 1}),
     "frame": (WIDTH, {"axis": 0}),
@@ -45,7 +52,12 @@ class WindowKinds:
         self.arrays = [shaped(kind, series(data, ROWS)) for data in ("normal", "walk")[: entry.series]]
         self.function, self.parameters = entry.function, dict(entry.samples[0])
         self.name = "m" if statistic in ("kth", "argkth") else "window"
-        self.time_call(statistic, kind)
+        try:
+            self.time_call(statistic, kind)
+        except ValueError as error:
+            if "at does not apply" in str(error):
+                raise NotImplementedError from error
+            raise
 
     def time_call(self, statistic, kind):
         """Time one call."""

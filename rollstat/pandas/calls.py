@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pandas._libs.internals import BlockPlacement  # type: ignore[import-not-found]  # not in the stubs
 from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-found]  # as above
 from pandas.core.internals.blocks import NumpyBlock  # type: ignore[import-not-found]  # as above
+from pandas.errors import DataError
 
 from rollstat.dtypes import warn_of_rounding
 from rollstat.registry import REGISTRY
@@ -177,6 +178,14 @@ class ColumnCall(NamedTuple):
         return frame._constructor(found, index=index, columns=frame.columns.view(), copy=False)
 
 
+def no_numbers(text: str, name: str) -> DataError:
+    """Return pandas' error for a column without numbers, which for some statistics names the way out."""
+    error = DataError(text)
+    if name in _CODED:
+        error.add_note(f"with keep_dtype=True {name} takes columns of strings, objects and categories")
+    return error
+
+
 class NotNumbers(TypeError):
     """A column does not hold numbers."""
 
@@ -225,7 +234,10 @@ def to_array(series: Any) -> Any:
     numpy_dtype: Any = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", None)
     if numpy_dtype is None or numpy_dtype.kind not in "fiubmM":
         column = "the Series" if series.name is None else f"column {series.name!r}"
-        raise TypeError(f"rollstat takes numbers, bool, datetimes or timedeltas; {column} had dtype {dtype}")
+        raise TypeError(
+            f"rollstat takes numbers, bool, datetimes or timedeltas; {column} had dtype {dtype}, "
+            "which astype can convert"
+        )
     if numpy_dtype is dtype:
         return series.to_numpy()
     missing = series.isna().to_numpy(dtype=np.bool_)

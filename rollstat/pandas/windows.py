@@ -22,11 +22,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.indexers import BaseIndexer
-from pandas.errors import DataError
 
 import rollstat
 from rollstat.calendar_units import is_calendar
-from rollstat.pandas.calls import ColumnCall, NotNumbers, RowWindows, float_values, plain_series, to_array
+from rollstat.pandas.calls import (
+    ColumnCall,
+    NotNumbers,
+    RowWindows,
+    float_values,
+    no_numbers,
+    plain_series,
+    to_array,
+)
 from rollstat.pandas.functions import apply_without_inf, known
 
 # The stubs of pandas leave out the methods by which its classes call each other.
@@ -266,7 +273,7 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
             try:
                 return call.column(obj)
             except NotNumbers as error:
-                raise DataError("No numeric types to aggregate") from error
+                raise no_numbers("No numeric types to aggregate", call.name) from error
         if call.observed:
             obj = obj.notna().astype(np.float64)
         if call.together:
@@ -287,7 +294,7 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
             try:
                 columns.append(call.column(column))
             except NotNumbers as error:
-                raise DataError(f"Cannot aggregate non-numeric type: {column.dtype}") from error
+                raise no_numbers(f"Cannot aggregate non-numeric type: {column.dtype}", call.name) from error
         if columns[0].ndim == 2:
             names = [*frame.columns.names, *columns[0].columns.names]
             return pd.concat(columns, axis=1, keys=list(frame.columns), names=names)

@@ -115,7 +115,13 @@ def _call(
     try:
         results = outputs(call(statistic, arrays, drawn.window, sample, **options))
     except ValueError as error:
-        reasons = ("algorithm ", "k must", "window must hold one pair", "mode='valid' needs")
+        reasons = (
+            "algorithm ",
+            "k must",
+            "window must hold one pair",
+            "mode='valid' needs",
+            "at does not apply",
+        )
         if str(error).startswith(reasons) or "does not serve" in str(error):
             return None
         raise

@@ -38,6 +38,7 @@ class Drawn(NamedTuple):
 def draw_window(rng: np.random.Generator, n: int) -> Drawn:
     """Return a window of any kind over `n` rows."""
     kinds = [_by_rows, _by_rows, _by_time, _by_bounds, _expanding, _forward, _indexer]
+    kinds += [_in_any_order, _around_rows, _sizes, _around_times, _at_times]
     return kinds[rng.integers(len(kinds))](rng, n)
 
 
@@ -99,6 +100,47 @@ def _by_rows(rng: np.random.Generator, n: int) -> Drawn:
 def _forward(rng: np.random.Generator, n: int) -> Drawn:
     m, options = _width(rng, n), {}
     return Drawn(rollstat.Forward(m), options, _around(rng, n, 0, m, options), m, m)
+
+
+def _around_rows(rng: np.random.Generator, n: int) -> Drawn:
+    before, after, options = int(rng.integers(0, 9)), int(rng.integers(0, 9)), {}
+    m = before + after + 1
+    return Drawn(rollstat.Around(before, after), options, _around(rng, n, before, after + 1, options), m, m)
+
+
+def _in_any_order(rng: np.random.Generator, n: int) -> Drawn:
+    start = rng.integers(0, n + 1, n)
+    end = np.minimum(start + rng.integers(0, rng.choice([2, 6, n + 1]), n), n)
+    return Drawn((start, end), {}, list(zip(range(n), start.tolist(), end.tolist())), 1, 3)
+
+
+def _sizes(rng: np.random.Generator, n: int) -> Drawn:
+    options: dict[str, Any] = {}
+    segments, step = _segments(rng, n, options), _step(rng, options)
+    m = rng.integers(0, rng.choice([3, 20]), n)
+    rows = [(i, max(i + 1 - int(m[i]), low), i + 1) for low, high in segments for i in range(low, high, step)]
+    return Drawn(m, options, rows, 1, 3)
+
+
+def _within(times: list[int], low: int, high: int) -> tuple[int, int]:
+    """Return the first row whose time lies between two others, ends included, and the row after the last."""
+    start = sum(time < low for time in times)
+    return start, max(start, sum(time <= high for time in times))
+
+
+def _around_times(rng: np.random.Generator, n: int) -> Drawn:
+    times, before, after = np.sort(rng.integers(0, 2 * n + 1, n)), *rng.integers(0, 9, 2).tolist()
+    window = rollstat.Around(f"{before}s", f"{after}s")
+    rows = [(i, *_within(times.tolist(), t - before, t + after)) for i, t in enumerate(times.tolist())]
+    return Drawn(window, {"times": times.astype("M8[s]")}, rows, 1, 3)
+
+
+def _at_times(rng: np.random.Generator, n: int) -> Drawn:
+    times, asked = np.sort(rng.integers(0, 2 * n + 1, n)), rng.integers(-3, 2 * n + 4, rng.integers(0, n + 2))
+    width = int(rng.integers(1, 20))
+    options = {"times": times.astype("M8[s]"), "at": asked.astype("M8[s]"), "closed": "both"}
+    rows = [(-1, *_within(times.tolist(), t - width, t)) for t in asked.tolist()]
+    return Drawn(f"{width}s", options, rows, 1, 3)
 
 
 def _expanding(rng: np.random.Generator, n: int) -> Drawn:

@@ -146,3 +146,14 @@ def test_calendar_windows_and_steps_of_widths(frame):
         frame.index, frame.index - pd.Timedelta("2D"), "right"
     )
     np.testing.assert_array_equal(everyone, same)
+
+
+def test_errors_about_strings_name_the_way_out():
+    words = pd.Series(["a", "b"])
+    for data in (words, words.to_frame("w")):
+        with pytest.raises(pd.errors.DataError) as caught:
+            data.rollstat.rolling(2).nunique()
+        assert caught.value.__notes__ == [
+            "with keep_dtype=True nunique takes columns of strings, objects and categories"
+        ]
+    assert words.rollstat.rolling(2, keep_dtype=True).nunique().tolist()[1] == 2
