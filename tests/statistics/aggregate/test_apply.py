@@ -10,6 +10,7 @@ import pytest
 import rollstat
 from rollstat.operators.interface import _classes
 from rollstat.statistics.aggregate.functions import rolling_apply
+from tests.operators.builtin import needs_compiled_code
 
 X = np.array([1.0, 5.0, np.nan, 4.0, 7.0, 2.0])
 Y = np.array([3, 1, 4, 1, 5, 9])
@@ -87,6 +88,7 @@ def test_functions_that_differ_in_numbers_share_code_and_keep_their_numbers():
     assert set(_classes) == before
 
 
+@needs_compiled_code
 @pytest.mark.filterwarnings("ignore:Python calls <lambda>")
 def test_what_numba_cannot_compile_is_called_by_python_after_one_warning():
     table = {"a": 2.0}
@@ -107,6 +109,7 @@ def test_what_numba_cannot_compile_is_called_by_python_after_one_warning():
     assert "it reads table, a dict" in str(rollstat.explain(rolling_apply, X, lambda x: table["a"], 3))
 
 
+@needs_compiled_code
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
@@ -120,6 +123,7 @@ def test_results_that_are_no_numbers(function, reason):
         rolling_apply(X, function, 3)
 
 
+@needs_compiled_code
 def test_python_must_return_one_number():
     with (
         pytest.warns(UserWarning, match="it calls helper, a plain function; decorate helper with numba.njit"),
