@@ -79,6 +79,8 @@ class Explanation:
         The algorithms.
     one_call : bool
         Whether one kernel call computes the full windows, with the growing ones before them.
+    library : str
+        What computes: rollstat or pandas.
     threads : int
         Threads that share the blocks.
     dtype : numpy.dtype
@@ -100,6 +102,7 @@ class Explanation:
     results: tuple[np.dtype[Any], ...]
     too_short: int = 0
     one_call: bool = False
+    library: str = "rollstat"
 
     @property
     def algorithm(self) -> str:
@@ -112,6 +115,8 @@ class Explanation:
         return sum(step.blocks for step in self.steps)
 
     def __repr__(self) -> str:
+        if self.library != "rollstat":
+            return f"{self.statistic}\n  {self.library} computes {self.rows} rows: {self.steps[0].reason}"
         width = "" if self.width is None else f" of {self.width}"
         short = f", {self.too_short} too short for a result" if self.too_short else ""
         text = [
@@ -131,13 +136,15 @@ class Explanation:
         return "\n".join(text)
 
 
-def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explanation:
+def explain(function: Callable[..., Any], /, *args: Any, **options: Any) -> Explanation:
     """Return the plan of a call: what it would do and why, without computing anything.
 
     Parameters
     ----------
     function : callable
-        A function of rollstat that computes a statistic, such as ``rollstat.rolling_median``.
+        A function of rollstat that computes a statistic, such as ``rollstat.rolling_median``, or a method of
+        a window object of the accessors, such as ``series.rollstat.rolling(20).median``. For a frame the
+        plan is that of its first column.
     *args, **options
         As for the function.
 
@@ -149,7 +156,7 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
     Raises
     ------
     TypeError
-        If `function` is not a function of rollstat.
+        If `function` is neither.
     ValueError, TypeError
         Whatever the function raises for these arguments before it computes anything.
 
@@ -167,6 +174,9 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
       threads  1
       result   float64
     """
+    windows: Any = getattr(function, "__self__", None)
+    if hasattr(windows, "explanation"):
+        return windows.explanation(function, *args, **options)  # type: ignore[no-any-return]  # of any class
     statistic = REGISTRY.of_function(function)
     if statistic is None:
         raise TypeError(f"function must be a rolling function of rollstat; got {function!r}")
@@ -176,6 +186,13 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
     args, options, _ = adapted(function, args, options)
     explanation: Explanation = resolve(*args, **options).explain(function.__name__)
     return explanation
+
+
+def explain_other(statistic: str, library: str, reason: str, rows: int) -> Explanation:
+    """Return the explanation of a call that another library computes."""
+    step = Step(library, "all", reason, rows=rows)
+    floats = (np.dtype(np.float64),)
+    return Explanation(statistic, "", None, 0, rows, 1, (step,), 1, *floats, floats, floats, library=library)
 
 
 def explain_plan(plan: Plan, statistic: str) -> Explanation:

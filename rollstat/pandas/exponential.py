@@ -83,6 +83,10 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
             windows.options.pop("adjust")  # pandas has checked it
         return None if windows is None else ColumnCall(f"ewm_{name}", windows, parameters)
 
+    def _reason(self) -> str:
+        """Return why pandas computes windows that `_call_of` does not return."""
+        return f"method={self.method!r}" if self.method != "single" else _REASON
+
     def _call_for(self, func: Any, name: str) -> ColumnCall | None:
         """Return what computes a result in place of a kernel of pandas; None where pandas computes."""
         return self._call_of(name, {}) if type(func) is partial else None
@@ -100,7 +104,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
         if call is not None:
             return self._compute(call, name, numeric_only)
         if type(func) is partial:
-            hand_back(f"ewm.{name}", _REASON)
+            hand_back(f"ewm.{name}", self._reason())
         return super()._apply(func, name, numeric_only, numba_args, **kwargs)
 
     def _moment(self, name: str, bias: Any, numeric_only: bool) -> Any:
@@ -108,7 +112,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
         call = self._call_of(name, {"bias": bool(bias)})
         if call is not None:
             return self._compute(call, name, numeric_only)
-        hand_back(f"ewm.{name}", _REASON)
+        hand_back(f"ewm.{name}", self._reason())
         return getattr(super(), name)(bias, numeric_only)
 
     def var(self, bias: bool = False, numeric_only: bool = False) -> Any:
@@ -183,7 +187,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
         """Return a statistic of pairs of columns."""
         call, reason = self._call_of(name, parameters), self._reason_for_pairs(other)
         if call is None or reason:
-            hand_back(f"ewm.{name}", reason or _REASON)
+            hand_back(f"ewm.{name}", reason or self._reason())
             return getattr(super(), name)(other, pairwise, *parameters.values(), numeric_only)
 
         def pair(one: Any, two: Any) -> Any:

@@ -9,6 +9,7 @@ Parameters, their checks and messages, selection of columns, iteration, ``agg`` 
 pandas.
 """
 
+import inspect
 import numbers
 import warnings
 from collections import Counter
@@ -25,6 +26,7 @@ from pandas.api.indexers import BaseIndexer
 
 import rollstat
 from rollstat.calendar_units import is_calendar
+from rollstat.explanation import Explanation, explain, explain_other
 from rollstat.pandas.calls import (
     ColumnCall,
     NotNumbers,
@@ -35,6 +37,7 @@ from rollstat.pandas.calls import (
     to_array,
 )
 from rollstat.pandas.functions import apply_without_inf, known
+from rollstat.registry import REGISTRY
 
 # The stubs of pandas leave out the methods by which its classes call each other.
 _PandasRolling: Any = pd.api.typing.Rolling
@@ -264,6 +267,33 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
         """Return the windows of selected columns."""
         return super()._gotitem(*args, **kwargs)._with_options(self._options)
 
+    def _call_of(self, name: str, parameters: dict[str, Any]) -> ColumnCall | None:
+        """Return the call of a statistic; None where pandas computes it."""
+        raise NotImplementedError  # every class has its own
+
+    def _reason(self) -> str:
+        """Return why pandas computes windows that `_call_of` does not return."""
+        raise NotImplementedError  # every class has its own
+
+    def explanation(self, method: Any, *args: Any, **options: Any) -> Explanation:
+        """Return what a call of a method of these windows would do, as :func:`rollstat.explain` does."""
+        given = inspect.signature(method).bind(*args, **options).arguments
+        of_pandas = ("numeric_only", "engine", "engine_kwargs")
+        parameters = {name: value for name, value in given.items() if name not in of_pandas}
+        name, data = method.__name__, self._selected_obj
+        call = None if given.get("engine") else self._call_of(name, parameters)
+        if call is None:
+            reason = "its engine is named" if given.get("engine") else self._reason()
+            return explain_other(name, "pandas", reason, len(data))
+        column = data if data.ndim == 1 else data.iloc[:, 0]
+        return explain(
+            REGISTRY[call.name].function,
+            to_array(column) if call.keep_dtype else float_values(column),
+            **{REGISTRY[call.name].window_name: call.windows.window},
+            **call.windows.options,
+            **call.parameters,
+        )
+
     def _compute(self, call: ColumnCall, name: str, numeric_only: bool) -> Any:
         """Return the result of a call for all columns."""
         if numeric_only:
@@ -375,6 +405,13 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
             parameters |= {key: value for key, value in engines.items() if value is not None}
             return self._pandas(name)(**parameters, numeric_only=numeric_only)
         return self._apply(self._call(name, windows, parameters), name, numeric_only)
+
+    def _call_of(self, name: str, parameters: dict[str, Any]) -> ColumnCall | None:
+        """Return the call of a statistic; None where pandas computes it."""
+        windows = self._windows_for()
+        if windows is None or hasattr(_PandasRolling, name):
+            return None if windows is None else self._call(name, windows, parameters)
+        return ColumnCall(name, windows, parameters, True)
 
     def _call(self, name: str, windows: RowWindows, parameters: dict[str, Any]) -> ColumnCall:
         """Return the call of a statistic that pandas has too."""

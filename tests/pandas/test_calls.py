@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal, assert_series_equal
 
-import rollstat.pandas  # noqa: F401 - registers the accessor
+import rollstat.pandas
 from rollstat import operators
 
 PANDAS_2 = pd.__version__.startswith("2.")
@@ -215,3 +215,20 @@ def test_infinite_values_can_be_missing():
         found = getattr(column.rollstat.expanding(1, inf="missing"), name)()
         pd.testing.assert_series_equal(found, getattr(column.expanding(1), name)())
     assert column.rollstat.sum(3, inf="missing", min_periods=1).tolist() == [1.0, 1.0, 5.0, 4.0, 6.0]
+
+
+def test_explanations_of_methods():
+    frame = pd.DataFrame({"a": np.arange(50.0), "b": 1.0, "t": pd.date_range("2026-01-01", periods=50)})
+    windows = frame[["a", "b"]].rollstat.rolling(7, min_periods=2)
+    before = rollstat.pandas.handed_back()
+    for method, args in (("median", ()), ("quantile", (0.3, "lower")), ("kth", (2,)), ("std", (0,))):
+        plan = rollstat.explain(getattr(windows, method), *args)
+        function = getattr(rollstat, f"rolling_{method}")
+        arguments = (2, 7) if method == "kth" else (7, *args)
+        assert plan == rollstat.explain(function, frame["a"].to_numpy(), *arguments, min_periods=2)
+    timed = rollstat.explain(frame.rollstat.rolling("3D", on="t")[["a"]].mean)
+    assert (timed.library, timed.rows, timed.statistic) == ("rollstat", 50, "rolling_mean")
+    assert rollstat.explain(frame["a"].rollstat.ewm(span=3).mean).statistic == "ewm_mean"
+    other = rollstat.explain(frame["a"].rollstat.rolling(3).mean, engine="numba")
+    assert (other.library, other.steps[0].reason) == ("pandas", "its engine is named")
+    assert rollstat.pandas.handed_back() == before
