@@ -613,7 +613,8 @@ def each_window(
         at, at_offsets = times[rows] if len(times) else times, np.searchsorted(rows, offsets)
         reach = reach._replace(**{k: v[rows] for k, v in reach._asdict().items() if np.ndim(v)})
     elif not any(map(np.ndim, reach)) and first_unordered(at, at_offsets) >= 0:
-        order = np.lexsort((at, np.repeat(np.arange(len(offsets) - 1), np.diff(at_offsets))))
+        segments = np.repeat(np.arange(len(offsets) - 1), np.diff(at_offsets))
+        order = np.lexsort((at, segments)) if len(offsets) > 2 else np.argsort(at)
         at = at[order]
 
     def count(distance: Any, passes: bool) -> NDArray[np.int64]:
