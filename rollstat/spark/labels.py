@@ -84,14 +84,14 @@ def with_labels(frame: DataFrame, plan: WalkPlan, at: DataFrame) -> tuple[DataFr
     return both, on_labels(plan, len(indexes))
 
 
-def on_labels(plan: WalkPlan, label: int) -> WalkPlan:
+def on_labels(plan: WalkPlan, label: int, name: str = "label") -> WalkPlan:
     """Return the plan over rows and labels, which the column `label` marks and which come last at a time."""
     keys = len(plan.keys)
     return replace(
         plan,
         order=(plan.order[0], label, *plan.order[1:]),
         descending=(plan.descending[0], False, *plan.descending[1:]),
-        names=(*plan.names[: keys + 1], "label", *plan.names[keys + 1 :]),
+        names=(*plan.names[: keys + 1], name, *plan.names[keys + 1 :]),
         label=label,
         walk=LabelWalk,
     )
@@ -120,7 +120,7 @@ class LabelWalk(Walk):
         return sum(map(len, self.marks))
 
     def _marks(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
-        return np.asarray(batch.column(self.plan.label))
+        return np.asarray(batch.column(self.plan.label).fill_null(False))
 
     def _check_order(self, batch: pa.RecordBatch, changes: NDArray[np.bool_]) -> None:
         """Check the order; labels may tie."""

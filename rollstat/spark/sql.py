@@ -26,9 +26,10 @@ from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult
 from pyspark.util import PythonEvalType
 
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregates import BUILDERS, Aggregate, builder
+from rollstat.spark.aggregates import BUILDERS, Aggregate, builder, check_column
 from rollstat.spark.batch_walk import WalkPlan
 from rollstat.spark.expanding import carrying
+from rollstat.spark.labels import on_labels
 from rollstat.spark.request import Request
 from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding
@@ -67,12 +68,16 @@ def register(spark: SparkSession, prefix: str = "rollstat_") -> str:
             window => '10 minutes',
             aggs => 'median(value) AS typical, quantile(value, [0.25, 0.75]) AS (low, high)')
 
-    `window` is a number of rows, a width as text or as an interval, or ``'expanding'``. `on` names the first
-    column of ``ORDER BY``; it may be left out if the table has exactly one date or timestamp. Rows that are
-    not in the order of that column are an error, so a missing ``ORDER BY`` cannot cause wrong results. Use
-    ``descending => true`` with ``ORDER BY time DESC``. A table that is one series takes ``WITH SINGLE
-    PARTITION`` instead of ``PARTITION BY``. Further constants are `min_periods`, `center`, `closed` and
-    `nan_policy`.
+    `window` is a number of rows, a width as text or as an interval, or ``'expanding'``. `windows` in its
+    place is an array, such as ``array('7 days', '100')``; every statistic has columns for each of them.
+    `labels` names a boolean column that is true for labels. The result then holds only the labels, with the
+    windows at their times, as with `at` of :func:`rollstat.spark.rolling`; order by the time and this column.
+    A second table is not possible: Spark joins each of its rows with each row of the first one. `on` names
+    the first column of ``ORDER BY``; it may be left out if the table has exactly one date or timestamp. Rows
+    that are not in the order of that column are an error, so a missing ``ORDER BY`` cannot cause wrong
+    results. Use ``descending => true`` with ``ORDER BY time DESC``. A table that is one series takes ``WITH
+    SINGLE PARTITION`` instead of ``PARTITION BY``. Further constants are `min_periods`, `center`, `closed`
+    and `nan_policy`.
 
     The plan is one exchange and one sort, as for :func:`rollstat.spark.rolling`, but all columns go to the
     workers, long series are not split, and rows that tie in ``ORDER BY`` come in any order.
@@ -123,8 +128,8 @@ class RollingTable:
     @staticmethod
     def analyze(
         rows: AnalyzeArgument,
-        window: AnalyzeArgument,
-        aggs: AnalyzeArgument,
+        window: AnalyzeArgument | None = None,
+        aggs: AnalyzeArgument | None = None,
         on: AnalyzeArgument | None = None,
         **options: AnalyzeArgument,
     ) -> _Analyzed:
@@ -134,20 +139,26 @@ class RollingTable:
         schema = rows.dataType
         given = {name: _constant(name, argument) for name, argument in options.items()}
         descending = bool(given.pop("descending", None))
+        widths, label = given.pop("windows", None), given.pop("labels", None)
         for name in given:
             if name not in ("min_periods", "center", "closed", "nan_policy"):
                 raise TypeError(
-                    f"rollstat_rolling has no argument {name!r}; it takes window, aggs, on, descending, "
-                    "min_periods, center, closed and nan_policy"
+                    f"rollstat_rolling has no argument {name!r}; it takes window, windows, aggs, on, labels, "
+                    "descending, min_periods, center, closed and nan_policy"
                 )
+        if (window is None) == (widths is None):
+            raise TypeError("either window or windows must be given")
+        widths = [_constant("window", window)] if window is not None else list(widths)
         order = _order_column(schema, None if on is None else _constant("on", on))
         checked = {"center": False, **{name: value for name, value in given.items() if value is not None}}
-        parsed = parse_aggregates(_constant("aggs", aggs))
+        parsed = parse_aggregates(None if aggs is None else _constant("aggs", aggs))
         asked = [replace(w, columns=tuple(_resolve(name, schema) for name in w.columns)) for w in parsed]
-        width = _constant("window", window)
-        if isinstance(width, str) and width.strip().lower() == "expanding":
-            width = Expanding()
-        plan, _ = carrying(Request((), order, width, asked, checked, descending).plan(schema))
+        widths = [_window(width) for width in widths]
+        if window is None:
+            asked = [one.over(*widths) for one in asked]
+        request = Request((), order, widths[0], asked, checked, descending)
+        plan = request.plan(schema, labels=None if label is None else schema.names)
+        plan, _ = carrying(plan if label is None else on_labels(plan, _label(label, schema), label))
         # The Arrow arrays of workers allow nulls everywhere.
         return _Analyzed(schema=T.StructType([*schema.toNullable(), *plan.fields]), plan=plan)
 
@@ -163,8 +174,9 @@ class RollingTable:
             try:
                 yield from map(self._named, self._walk.push(rows))
             except RuntimeError as error:
+                order = ", ".join(map(repr, self._plan.names[len(self._plan.keys) :]))
                 raise ValueError(
-                    f"{error}. ORDER BY must begin with {self._plan.names[-1]!r}; "
+                    f"{error}. ORDER BY must begin with {order}; "
                     "on => '...' names another column, and DESC needs descending => true"
                 ) from error
 
@@ -174,6 +186,8 @@ class RollingTable:
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         new = len(self._plan.fields)
+        if self._plan.label is not None:
+            batch = batch.filter(batch.column(self._plan.label))
         columns = batch.columns[: len(self._names) - new]  # those after them are the keys
         return pa.RecordBatch.from_arrays([*columns, *batch.columns[-new:]], names=self._names)
 
@@ -202,6 +216,23 @@ def _constant(name: str, argument: AnalyzeArgument) -> Any:
     if argument.isTable or not argument.isConstantExpression:
         raise TypeError(f"{name} must be a constant")
     return argument.value
+
+
+def _window(width: Any) -> Any:
+    """Return a window; texts hold numbers of rows, too, because arrays of SQL have one type."""
+    text = width.strip().lower() if isinstance(width, str) else ""
+    return Expanding() if text == "expanding" else int(text) if text.isdecimal() else width
+
+
+def _label(given: Any, schema: T.StructType) -> int:
+    """Return the column that marks labels."""
+    name = _resolve(given, schema)
+    check_column(schema, name, f"labels: column {name!r}")
+    if not isinstance(schema[name].dataType, T.BooleanType):
+        raise TypeError(
+            f"labels must name a boolean column; {name!r} is {schema[name].dataType.simpleString()}"
+        )
+    return int(schema.names.index(name))
 
 
 def _order_column(schema: T.StructType, given: Any) -> str:

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from pyspark.sql import functions as F
 
 import rollstat
 import rollstat.spark as rs
@@ -128,8 +129,46 @@ def test_one_series_and_descending_order(spark, readings):
     assert [row["m"] for row in rows_of(found)] == backwards.tolist()
 
 
+@pytest.mark.spark
+def test_several_windows(spark, readings):
+    calls = "median(value), quantile(value, [0.25, 0.75]) AS (low, high)"
+    text = f"windows => array('10 minutes', '7'), aggs => '{calls}'"
+    found = spark.sql(CALL.format("readings", "PARTITION BY sensor ORDER BY time", text))
+    aggs = [rs.median("value"), rs.quantile("value", [0.25, 0.75]).alias("low", "high")]
+    aggs = [one.over("10 minutes", 7) for one in aggs]
+    wanted = rolling(readings, partition_by="sensor", order_by="time", aggs=aggs)
+    assert found.dtypes == wanted.dtypes
+    assert str(rows_of(found)) == str(rows_of(wanted))
+
+
+LABELS = """SELECT sensor, time, value, failed FROM (
+    SELECT *, null AS failed FROM readings UNION ALL
+    SELECT *, true AS failed FROM readings WHERE unix_seconds(time) % 60 = 0 UNION ALL
+    SELECT 7.0D, time, value, word, nested, true FROM readings WHERE word = 'w1')"""
+
+
+@pytest.mark.spark
+def test_labels(spark, readings):
+    text = "windows => array('10 minutes', '7'), aggs => 'sum(value)', labels => 'failed', min_periods => 1"
+    found = spark.sql(CALL.format(LABELS, "PARTITION BY sensor ORDER BY (time, failed)", text))
+    others = readings.where("word = 'w1'").withColumn("sensor", F.lit(7.0))
+    at = readings.where("unix_seconds(time) % 60 = 0").union(others)
+    sums = [rs.sum("value").over("10 minutes", 7, min_periods=1)]
+    at = at.select("sensor", "time", "value")
+    wanted = rolling(readings, at=at, partition_by="sensor", order_by="time", aggs=sums)
+    assert sorted(map(str, found.drop("failed").collect())) == sorted(map(str, wanted.collect()))
+    with pytest.raises(Exception, match="ORDER BY must begin with 'time', 'failed'"):
+        spark.sql(CALL.format(LABELS, "PARTITION BY sensor ORDER BY (time, failed DESC)", text)).collect()
+
+
 MEDIAN = "aggs => 'median(value)'"
 BAD = [
+    ("PARTITION BY sensor ORDER BY time", MEDIAN, "either window or windows must be given"),
+    (
+        "PARTITION BY sensor ORDER BY time",
+        "window => 2, labels => 'value', " + MEDIAN,
+        "labels must name a boolean column; 'value' is double",
+    ),
     (
         "PARTITION BY sensor ORDER BY time",
         "window => 0, " + MEDIAN,
