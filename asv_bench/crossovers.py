@@ -282,6 +282,26 @@ def sorted_windows() -> Iterator[Choice]:
         )
 
 
+def varying_windows() -> Iterator[Choice]:
+    """Yield a sorted array or a bit set of ranks for windows by time, by their rows on average."""
+    series, times = values("f8", 200_000), np.random.default_rng(2).exponential(size=200_000).cumsum()
+
+    def at(most: int, q: float | list[float]) -> Callable[[int], Callable[[], Any]]:
+        def of(rows: int) -> Callable[[], Any]:
+            def call() -> None:
+                with setting(SORTED_WINDOW_OF_POINTS=most):
+                    rollstat.rolling_quantile(series, float(rows), q, times=times)
+
+            return call
+
+        return of
+
+    for q, label in ((0.5, "one"), ([0.5, 0.95], "two, half of the rows")):
+        grid = (9, 18, 36, 72, 144) if label == "one" else (18, 36, 72, 144, 288)
+        number = 1 if label == "one" else 2
+        yield Choice("SORTED_WINDOW_OF_POINTS", f"{label} n=200,000", grid, at(1 << 20, q), at(0, q), number)
+
+
 def main() -> None:
     """Measure and print everything, or the requested numbers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -292,7 +312,7 @@ def main() -> None:
     if arguments.without_vector_sort:
         restart_without()
     print(f"{'number':32}{'where':34}{'chosen':>10}{'crossover':>12}{'cost':>9}")
-    for numbers in (networks, stretches, sorted_windows):
+    for numbers in (networks, stretches, sorted_windows, varying_windows):
         for number in numbers():
             if not arguments.names or number.name in arguments.names:
                 (report_amount if isinstance(number, Amount) else report)(number, arguments.rounds)

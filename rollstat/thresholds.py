@@ -50,7 +50,7 @@ PREDICTABLE_PROBED_ROWS = 256
 SORTED_BY_NETWORK = 24
 """Widest window that a network sorts completely, for deviations and trimmed means."""
 
-SORTED_WINDOW_OF_POINTS = 64
+SORTED_WINDOW_OF_POINTS = 36
 """Most rows of an average window, for each order statistic, that a sorted array holds if windows vary."""
 
 LONGEST_SORTED_WINDOW_OF_POINTS = 1024
