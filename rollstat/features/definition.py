@@ -299,7 +299,7 @@ class Features:
         ----------
         frame : DataFrame of pandas, polars or Spark, or pyarrow.Table
             The rows, in any order. Those of Spark need `on` or `order_by`, and come back in no particular
-            order; `at` and `threads` do not apply to them, and the library orders ties by further columns.
+            order; `threads` does not apply to them, and the library orders ties by further columns.
         at : frame of the same kind, optional
             Keys and times, in columns of the same names. A row of it gets the features that a row of its key
             and time would have. Keys without rows have missing features.

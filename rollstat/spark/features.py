@@ -15,12 +15,12 @@ _OF_CALLS = ("nan_policy", "algorithm")
 
 def compute(features: Features, df: DataFrame, at: Any, threads: Any) -> DataFrame:
     """Return the rows with the features; see :meth:`rollstat.features.Features.compute`."""
-    if at is not None or threads is not None:
-        raise ValueError("at and threads do not apply to frames of Spark")
+    if threads is not None:
+        raise ValueError(f"threads does not apply to frames of Spark; got {threads!r}")
     order = [*([] if features.on is None else [features.on]), *features.order_by]
     if not order:
         raise ValueError("frames of Spark need on= or order_by=, because their rows have no order")
-    found = df
+    found = df if at is None else at
     for keys in dict.fromkeys(column.by for column in features.columns):
         chosen = [
             each for each in features.features if (features.by if each.keys is None else each.keys) == keys
@@ -31,8 +31,10 @@ def compute(features: Features, df: DataFrame, at: Any, threads: Any) -> DataFra
                 f"on Spark, features of the same keys must have the same {' and '.join(_OF_CALLS)}"
             )
         aggs = [_aggregate(features, feature, df) for feature in chosen]
-        found = rolling(found, partition_by=list(keys), order_by=order, aggs=aggs, **options[0])
-    names = [*df.columns, *(column.name for column in features.columns)]
+        rows, labels = (found, None) if at is None else (df, found)
+        given = {"partition_by": list(keys), "order_by": order, "aggs": aggs, **options[0]}
+        found = rolling(rows, at=labels, **given)
+    names = [*(df if at is None else at).columns, *(column.name for column in features.columns)]
     return found.select(*(found[f"`{name}`"] for name in names))
 
 

@@ -32,6 +32,12 @@ def test_features_are_those_in_memory(spark, rows):
     found = found.toArrow().to_pandas().sort_values("number").reset_index(drop=True)
     new = [column.name for column in features.columns]
     pd.testing.assert_frame_equal(found[new], expected[new], check_dtype=False)
+    labels = transactions(30, seed=8)[["shop", "time", "customer", "number"]].reset_index(drop=True)
+    expected = features.compute(rows, at=labels)
+    found = features.compute(*(spark.createDataFrame(to_arrow(each)) for each in (rows, labels)))
+    assert found.columns == list(expected.columns)
+    found = found.toArrow().to_pandas().sort_values("number").reset_index(drop=True)
+    pd.testing.assert_frame_equal(found[new], expected[new], check_dtype=False)
 
 
 def test_what_spark_does_not_take(spark, rows):
@@ -39,7 +45,7 @@ def test_what_spark_does_not_take(spark, rows):
     features = [f.sum("amount").over(2), f.max("amount").over(2, nan_policy="propagate")]
     with pytest.raises(ValueError, match="need on= or order_by="):
         f.Features(features[:1]).compute(frame)
-    with pytest.raises(ValueError, match="at and threads do not apply"):
-        f.Features(features[:1], order_by="number").compute(frame, at=frame)
+    with pytest.raises(ValueError, match="threads does not apply to frames of Spark; got 2"):
+        f.Features(features[:1], order_by="number").compute(frame, threads=2)
     with pytest.raises(ValueError, match="must have the same nan_policy and algorithm"):
         f.Features(features, order_by="number").compute(frame)
