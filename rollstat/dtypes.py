@@ -233,3 +233,10 @@ def without_infinities(array: Any) -> Any:
     data = np.ma.getdata(values)
     data[np.isinf(data)] = np.nan
     return values
+
+
+def flattened(result: Any) -> list[NDArray[Any]]:
+    """Return the 1-D arrays of a result that may be a tuple of arrays of any dimension."""
+    if isinstance(result, np.ndarray) and result.ndim == 1:
+        return [result]
+    return [row for part in result for row in flattened(part)]

@@ -217,10 +217,3 @@ def shaped(lines: NDArray[Any], shape: tuple[int, ...], axis: int, kept: Any) ->
     outputs, rest = part.shape[:-2], shape[:axis] + shape[axis + 1 :]
     part = part.reshape(*outputs, *rest, part.shape[-1])
     return np.moveaxis(part, -1, axis + len(outputs))
-
-
-def flattened(result: Any) -> list[NDArray[Any]]:
-    """Return the 1-D arrays of a result that may be a tuple of arrays of any dimension."""
-    if isinstance(result, np.ndarray) and result.ndim == 1:
-        return [result]
-    return [row for part in result for row in flattened(part)]

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.dtypes import flattened
 from rollstat.engine import work_on_threads
 from rollstat.features import frames
 from rollstat.features.definition import FeatureColumn, Features, by_width, naming
@@ -23,7 +24,6 @@ from rollstat.foreign import missing_results
 from rollstat.options import Options
 from rollstat.pandas.calls import POSITIONS
 from rollstat.registry import REGISTRY
-from rollstat.results import flattened
 from rollstat.statistics.selection.computation import OrderStatistics
 from rollstat.windows import ExplicitWindows, Windows
 

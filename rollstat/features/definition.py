@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rollstat import operators
+from rollstat.dtypes import flattened
 from rollstat.options import parse_width, width_text
 from rollstat.registry import REGISTRY
-from rollstat.results import flattened
 from rollstat.windows import Around, Expanding, Forward
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from rollstat.dtypes import flattened
 from rollstat.engine import Call, execute
 from rollstat.features import frames
 from rollstat.features.computation import Order, join_selections, selects
@@ -27,7 +28,6 @@ from rollstat.options import Options, numpy_times
 from rollstat.pandas.calls import POSITIONS
 from rollstat.plan import Plan
 from rollstat.registry import REGISTRY
-from rollstat.results import flattened
 from rollstat.snapshots import SnapshotError, read, write
 from rollstat.streaming.codec import Codec
 from rollstat.streaming.window_spec import WindowSpec

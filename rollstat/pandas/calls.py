@@ -16,9 +16,8 @@ from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-
 from pandas.core.internals.blocks import NumpyBlock  # type: ignore[import-not-found]  # as above
 from pandas.errors import DataError
 
-from rollstat.dtypes import warn_of_rounding
+from rollstat.dtypes import flattened, warn_of_rounding
 from rollstat.registry import REGISTRY
-from rollstat.results import flattened
 
 # Statistics for which codes can stand for values.
 _CODED = ("nunique", "mode", "first", "last")

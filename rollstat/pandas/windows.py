@@ -26,7 +26,6 @@ from pandas.api.indexers import BaseIndexer
 
 import rollstat
 from rollstat.calendar_units import is_calendar
-from rollstat.explanation import Explanation, explain, explain_other
 from rollstat.pandas.calls import (
     ColumnCall,
     NotNumbers,
@@ -162,7 +161,7 @@ class WindowIndexer(BaseIndexer):
 
         They are `asked` for, or the window has a width in time.
         """
-        sizes = vars(self.window).values() if isinstance(self.window, _NAMED) else [self.window]
+        sizes = vars(self.window).values() if _is_named(self.window) else [self.window]
         if self.times is not None or not (asked or any(map(_is_width, sizes))):
             return self.times
         if getattr(on.dtype, "kind", "") not in "mM":
@@ -188,7 +187,9 @@ class WindowIndexer(BaseIndexer):
         return windows.bounds(0, windows.rows)
 
 
-_NAMED = (rollstat.Forward, rollstat.Around)
+def _is_named(window: Any) -> bool:
+    """Return whether a window is Forward, Around or Expanding, whose module imports kernels."""
+    return type(window).__module__ == "rollstat.windows"
 
 
 def _is_width(size: Any) -> bool:
@@ -203,7 +204,7 @@ def pandas_window(window: Any, options: dict[str, Any], step: Any = None) -> Any
     """Return a window in a form that pandas takes; move `times` from the options into it."""
     times = options.pop("times", None) if options else None
     is_pair = isinstance(window, tuple) and len(window) == 2
-    own = is_pair or isinstance(window, (*_NAMED, list, np.ndarray, pd.Series, pd.Index))
+    own = is_pair or _is_named(window) or isinstance(window, (list, np.ndarray, pd.Series, pd.Index))
     own = own or times is not None or (bool(options) and options.get("at") is not None)
     if own or is_calendar(window) or (step not in (None, 1) and _is_width(window)):
         return WindowIndexer(window, times)
@@ -275,8 +276,10 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
         """Return why pandas computes windows that `_call_of` does not return."""
         raise NotImplementedError  # every class has its own
 
-    def explanation(self, method: Any, *args: Any, **options: Any) -> Explanation:
+    def explanation(self, method: Any, *args: Any, **options: Any) -> Any:
         """Return what a call of a method of these windows would do, as :func:`rollstat.explain` does."""
+        from rollstat.explanation import explain, explain_other  # imports kernels
+
         given = inspect.signature(method).bind(*args, **options).arguments
         of_pandas = ("numeric_only", "engine", "engine_kwargs")
         parameters = {name: value for name, value in given.items() if name not in of_pandas}

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from pyspark.sql import Column
 from pyspark.sql import types as T
 
+from rollstat.dtypes import flattened
 from rollstat.registry import REGISTRY, Statistic
-from rollstat.results import flattened
 from rollstat.spark.arrow_columns import MAX_DIGITS, Kind, MaskedColumn, kind_of, result_type
 from rollstat.windows import Around, Expanding, Forward
 

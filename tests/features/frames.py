@@ -5,8 +5,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
+from rollstat.dtypes import flattened
 from rollstat.registry import REGISTRY
-from rollstat.results import flattened
 
 
 def to_arrow(frame):
