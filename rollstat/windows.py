@@ -624,7 +624,6 @@ def each_window(
         edge_bounds(times, offsets, read_only(at), at_offsets, distance, passes, out)
         return out
 
-    low, high = (np.repeat(bound, np.diff(at_offsets)) for bound in (offsets[:-1], offsets[1:]))
     if isinstance(reach, Interval):
         before, after, left_closed, right_closed = reach
         start = count(-before, not left_closed)
@@ -635,6 +634,7 @@ def each_window(
         end = np.maximum(start, end)
     else:
         own = count(0, reach.includes) - (reach.includes and not reach.ahead) if rows is None else rows
+        low, high = (np.repeat(bound, np.diff(at_offsets)) for bound in (offsets[:-1], offsets[1:]))
         start = np.clip(own - reach.left, low, high)
         end = np.clip(own + reach.right, start, high)
     length, periods = int(offsets[-1]), reach.periods if isinstance(reach, Rows) else 1
