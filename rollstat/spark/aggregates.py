@@ -7,9 +7,10 @@ Strings, and decimals of more than 64 bits, become integers in their order: firs
 values, and for decimals all elements, are those of the integers.
 
 Sums and means of decimals are exact, in the types and with the rounding of Spark's own `sum` and `avg`. A
-decimal is an integer in units of its last digit, of up to 128 bits. It is cut into limbs of 32 bits, of
-which the last has the sign. The sum of a limb fits in 64 bits, so it is exact. Integers of Python take the
-sums of limbs together. A mean adds up to four decimal digits, as in Spark, and rounds a half away from zero.
+decimal is an integer in units of its last digit, of up to 128 bits. Unless 64 bits hold every sum, it is cut
+into limbs of 32 bits, of which the last has the sign. The sum of a limb fits in 64 bits, so it is exact.
+Integers of Python take the sums of limbs together. A mean adds up to four decimal digits, as in Spark, and
+rounds a half away from zero.
 """
 
 import numbers
@@ -522,7 +523,7 @@ def integers(column: MaskedColumn) -> NDArray[Any]:
 def rolling_decimals(
     statistic: str, column: MaskedColumn, window: Any, options: Mapping[str, Any], scale: int, of: T.DataType
 ) -> MaskedColumn:
-    """Return the sum or the mean of each window, as integers of Python.
+    """Return the sum or the mean of each window, as integers of Python if 64 bits are too few.
 
     Parameters
     ----------
@@ -533,21 +534,35 @@ def rolling_decimals(
     of : DecimalType
         Type of the result.
     """
-    limbs = 4 if column.dtype.kind == "O" else 2
-    rest: Any = integers(column) if limbs == 4 else column.data
+    found = _rolling_sums(column, window, options)
+    count = None
+    if statistic == "mean":
+        counting = {**options, "min_periods": 0, "nan_policy": "omit", "algorithm": "auto"}
+        marks = np.ma.MaskedArray(np.zeros(len(column), np.int64), np.ma.getmaskarray(column))
+        count = np.ma.getdata(REGISTRY["count"].function(marks, window, **counting))
+    return decimal_results(np.ma.getdata(found), count, np.ma.getmaskarray(found), scale, of)
+
+
+def _rolling_sums(column: MaskedColumn, window: Any, options: Mapping[str, Any]) -> MaskedColumn:
+    """Return exact sums of integers of any size: of all digits at once if 64 bits can hold every sum."""
+    rolling_sum, large = REGISTRY["sum"].function, column.dtype.kind == "O"
+    if not large:
+        try:
+            found: MaskedColumn = rolling_sum(column, window, **options)
+        except OverflowError:
+            pass
+        else:
+            return found
+    rest: Any = integers(column) if large else column.data
     parts = []
-    for _ in range(limbs - 1):
+    for _ in range(3 if large else 1):
         parts.append(rest & (2**_LIMB_BITS - 1))
         rest = rest >> _LIMB_BITS
     mask = np.ma.getmaskarray(column)
     given = [np.ma.MaskedArray(part.astype(np.int64), mask) for part in (*parts, rest)]
-    found = [REGISTRY["sum"].function(part, window, **options) for part in given]
-    sums = sum(np.ma.getdata(part).astype(object) << i * _LIMB_BITS for i, part in enumerate(found))
-    count = None
-    if statistic == "mean":
-        counting = {**options, "min_periods": 0, "nan_policy": "omit", "algorithm": "auto"}
-        count = np.ma.getdata(REGISTRY["count"].function(given[0], window, **counting))
-    return decimal_results(sums, count, np.ma.getmaskarray(found[0]), scale, of)
+    sums = [rolling_sum(part, window, **options) for part in given]
+    total = sum(np.ma.getdata(part).astype(object) << i * _LIMB_BITS for i, part in enumerate(sums))
+    return np.ma.MaskedArray(total, np.ma.getmaskarray(sums[0]))
 
 
 def decimal_results(
@@ -559,9 +574,11 @@ def decimal_results(
     """
     if count is not None:
         mask = mask | (count == 0)
-        count = np.maximum(count, 1).astype(object)
-        size = (2 * abs(sums) * 10 ** (of.scale - scale) + count) // (2 * count)
+        count, factor = np.maximum(count, 1), 2 * 10 ** (of.scale - scale)
+        if sums.dtype.kind == "O" or (len(sums) and max(sums.max(), -int(sums.min())) >= 2**62 // factor):
+            sums, count = sums.astype(object), count.astype(object)
+        size = (factor * abs(sums) + count) // (2 * count)
         sums = np.where(sums < 0, -size, size)
-    if (abs(sums)[~mask] >= 10**of.precision).any():
+    if (sums.dtype.kind == "O" or of.precision < 19) and (abs(sums)[~mask] >= 10**of.precision).any():
         raise OverflowError(f"a result has more digits than {of.simpleString()}")
     return np.ma.MaskedArray(sums, mask)
