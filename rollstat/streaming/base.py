@@ -155,8 +155,9 @@ class Window:
     def _arguments(self, dtype: Any) -> dict[str, Any]:
         """Return what windows are made with, as JSON values."""
         given = self.given_min_periods
+        late = [] if self.spec.lateness is None else [self.spec.lateness]
         return {
-            "window": [self.spec.kind, self.spec.size],
+            "window": [self.spec.kind, self.spec.size, *late],
             "min_periods": None if given is None else int(given),
             "dtype": dtype,
         }
@@ -308,6 +309,26 @@ class RollingStream(Stream, abstract=True):
                     raise
                 self._window = window  # nothing has changed
         return self._call("push", (x,), t)
+
+    def insert(self, *elements: Any) -> Any:
+        """Add an element that may be older than the newest one, and return the result at the newest time.
+
+        Parameters
+        ----------
+        *elements
+            As in :meth:`push`, with their time. Elements of equal times keep the order of arrival.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As :meth:`push`; for a time that is more than `lateness` before the newest one, or a stream made
+            without `lateness`. The stream does not change.
+        OverflowError
+            As :meth:`push`.
+        """
+        if self._window.spec.lateness is None:
+            raise TypeError("insert needs a stream made with lateness=")
+        return self._add_row("insert", elements)
 
     @property
     def full(self) -> bool:

@@ -220,6 +220,14 @@ class TimeAggregate(_General):
         Minimum number of observations for a result.
     dtype, algorithm
         As in :class:`SlidingAggregate`.
+    lateness : float, str or timedelta, optional
+        How much older than the newest element one may be that :meth:`insert` adds. The operator must take
+        numbers, and must not know rows.
+
+    Notes
+    -----
+    With `lateness` a push takes O(1) combinations amortised and O(log m) in a single one, and
+    :meth:`insert` O(d + log m), d observations from the newest.
 
     Examples
     --------
@@ -239,11 +247,14 @@ class TimeAggregate(_General):
         min_periods: int | None = None,
         dtype: DTypeLike = np.float64,
         algorithm: str = "auto",
+        lateness: Any = None,
     ) -> None:
         width = float(span) if isinstance(span, int) and not isinstance(span, bool) else span
         if span is None or not WindowSpec.parse(width).timed:
             raise TypeError(f"span must be a number, a width such as '5min' or a timedelta; got {span!r}")
-        super().__init__(operator, width, min_periods, dtype, algorithm)
+        late = float(lateness) if isinstance(lateness, int) and not isinstance(lateness, bool) else lateness
+        spec = WindowSpec.parse(width, late)
+        super().__init__(operator, spec, min_periods, dtype, algorithm)
 
 
 class GreedyAggregate(Stream):

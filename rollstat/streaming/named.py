@@ -21,6 +21,7 @@ from rollstat.streaming.operator_adapter import operator_of_fields
 from rollstat.streaming.operator_window import NamedOperatorWindow
 from rollstat.streaming.statistic_window import StatisticWindow
 from rollstat.streaming.table import NO_STREAM, TABLE, OperatorRow, StreamRow
+from rollstat.streaming.window_spec import WindowSpec
 
 _MODULE = "rollstat.streaming"
 _WINDOW = """{name} : int, float, str, timedelta, Expanding or None
@@ -28,10 +29,18 @@ _WINDOW = """{name} : int, float, str, timedelta, Expanding or None
     :meth:`push`; ``Expanding()``, all rows; or None, all rows that :meth:`pop` has not removed."""
 _MIN_PERIODS = """min_periods : int, optional
     Minimum number of observations for a result. Default: {default}."""
+_LATENESS = """lateness : float, str or timedelta, optional
+    For a window by width: how much older than the newest element one may be that :meth:`insert` adds."""
 _DTYPES = {"f": "floats", "i": "integers", "b": "bool", "M": "datetimes", "m": "timedeltas"}
 
 
-def _all(*, min_periods: int | None = None, dtype: DTypeLike = np.float64, algorithm: str = "auto") -> None:
+def _all(
+    *,
+    min_periods: int | None = None,
+    dtype: DTypeLike = np.float64,
+    lateness: Any = None,
+    algorithm: str = "auto",
+) -> None:
     """Have the parameters that all classes share."""
 
 
@@ -67,6 +76,7 @@ def _docstring(row: StreamRow) -> str:
     entries.append(_MIN_PERIODS.format(default=default))
     kinds = ", ".join(text for kind, text in _DTYPES.items() if kind in row.kinds)
     entries.append(f"dtype : dtype, default float64\n    Of the elements: {kinds}.")
+    entries.append(_LATENESS)
     cost = row.cost
     if row.algorithms:
         default, *_ = row.algorithms
@@ -108,6 +118,7 @@ def _missing(row: StreamRow) -> str:
 def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:
     """Return the window of a class for the arguments that it was given."""
     window, min_periods, dtype = (given.pop(name) for name in (row.window_name, "min_periods", "dtype"))
+    window = WindowSpec.parse(window, given.pop("lateness"))
     options = {"dtype": dtype, "algorithm": given.pop("algorithm", "auto")}
     parameters = row.check(**given)
     if isinstance(row, OperatorRow):

@@ -24,6 +24,7 @@ class EwmCorr(OperatorStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -41,6 +42,7 @@ class EwmCov(OperatorStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -57,6 +59,7 @@ class EwmMean(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -74,6 +77,7 @@ class EwmStd(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -89,6 +93,7 @@ class EwmSum(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -106,6 +111,7 @@ class EwmVar(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -118,6 +124,7 @@ class Hampel(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
     ) -> None: ...
 
 class RollingAll(_OneSeries):
@@ -127,6 +134,7 @@ class RollingAll(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -137,6 +145,7 @@ class RollingAny(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -148,27 +157,52 @@ class RollingArgkth(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
 class RollingArgmax(RollingStream):
     def __init__(
-        self, window: Window, ties: str = "first", *, min_periods: int | None = None, dtype: DTypeLike = ...
+        self,
+        window: Window,
+        ties: str = "first",
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        lateness: Any = None,
     ) -> None: ...
 
 class RollingArgmin(RollingStream):
     def __init__(
-        self, window: Window, ties: str = "first", *, min_periods: int | None = None, dtype: DTypeLike = ...
+        self,
+        window: Window,
+        ties: str = "first",
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        lateness: Any = None,
     ) -> None: ...
 
 class RollingArgMinMax(RollingStream):
     def __init__(
-        self, window: Window, ties: str = "first", *, min_periods: int | None = None, dtype: DTypeLike = ...
+        self,
+        window: Window,
+        ties: str = "first",
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        lateness: Any = None,
     ) -> None: ...
 
 class RollingAutocorr(RollingStream):
     def __init__(
-        self, window: Window, lag: int = 1, *, min_periods: int | None = None, dtype: DTypeLike = ...
+        self,
+        window: Window,
+        lag: int = 1,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        lateness: Any = None,
     ) -> None: ...
 
 class RollingBeta(OperatorStream):
@@ -178,6 +212,7 @@ class RollingBeta(OperatorStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -188,6 +223,7 @@ class RollingCorr(OperatorStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -198,6 +234,7 @@ class RollingCount(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -209,6 +246,7 @@ class RollingCov(OperatorStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -220,6 +258,7 @@ class RollingDecayedMean(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -231,6 +270,7 @@ class RollingDecayedSum(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -242,6 +282,7 @@ class RollingDownsideDeviation(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -253,6 +294,7 @@ class RollingDrawdown(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -264,6 +306,7 @@ class RollingEntropy(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
     ) -> None: ...
 
 class RollingFirst(_OneSeries):
@@ -273,11 +316,14 @@ class RollingFirst(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
 class RollingGini(RollingStream):
-    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+    def __init__(
+        self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ..., lateness: Any = None
+    ) -> None: ...
 
 class RollingIqr(RollingStream):
     def __init__(
@@ -289,6 +335,7 @@ class RollingIqr(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
     ) -> None: ...
 
 class RollingKth(RollingStream):
@@ -299,6 +346,7 @@ class RollingKth(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -309,6 +357,7 @@ class RollingKurt(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -319,6 +368,7 @@ class RollingLast(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -329,6 +379,7 @@ class RollingLinearFit(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -339,6 +390,7 @@ class RollingLogSumExp(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -350,6 +402,7 @@ class RollingMad(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
     ) -> None: ...
 
 class RollingMax(RollingStream):
@@ -359,6 +412,7 @@ class RollingMax(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -369,11 +423,14 @@ class RollingMean(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
 class RollingMeanAbsDev(RollingStream):
-    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+    def __init__(
+        self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ..., lateness: Any = None
+    ) -> None: ...
 
 class RollingMedian(RollingStream):
     def __init__(
@@ -382,6 +439,7 @@ class RollingMedian(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -392,14 +450,19 @@ class RollingMin(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
 class RollingMinMax(RollingStream):
-    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+    def __init__(
+        self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ..., lateness: Any = None
+    ) -> None: ...
 
 class RollingMode(RollingStream):
-    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+    def __init__(
+        self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ..., lateness: Any = None
+    ) -> None: ...
 
 class RollingNegativeSum(_OneSeries):
     def __init__(
@@ -408,11 +471,14 @@ class RollingNegativeSum(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
 class RollingNunique(RollingStream):
-    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+    def __init__(
+        self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ..., lateness: Any = None
+    ) -> None: ...
 
 class RollingPositiveSum(_OneSeries):
     def __init__(
@@ -421,6 +487,7 @@ class RollingPositiveSum(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -431,11 +498,14 @@ class RollingProd(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
 class RollingPtp(RollingStream):
-    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+    def __init__(
+        self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ..., lateness: Any = None
+    ) -> None: ...
 
 class RollingQuantile(RollingStream):
     def __init__(
@@ -446,6 +516,7 @@ class RollingQuantile(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -459,6 +530,7 @@ class RollingRank(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
     ) -> None: ...
 
 class RollingSem(_OneSeries):
@@ -469,6 +541,7 @@ class RollingSem(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -479,6 +552,7 @@ class RollingSkew(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -490,6 +564,7 @@ class RollingStd(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -500,6 +575,7 @@ class RollingSum(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -511,6 +587,7 @@ class RollingTrimmedMean(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
     ) -> None: ...
 
 class RollingVar(_OneSeries):
@@ -521,6 +598,7 @@ class RollingVar(_OneSeries):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -531,6 +609,7 @@ class RollingWeightedMean(OperatorStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -542,9 +621,16 @@ class RollingWinsorizedMean(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        lateness: Any = None,
     ) -> None: ...
 
 class RollingZscore(RollingStream):
     def __init__(
-        self, window: Window, ddof: int = 1, *, min_periods: int | None = None, dtype: DTypeLike = ...
+        self,
+        window: Window,
+        ddof: int = 1,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        lateness: Any = None,
     ) -> None: ...

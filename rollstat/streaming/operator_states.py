@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from rollstat.compile.bound_calls import bind, kind
-from rollstat.kernels.aggregate import window, window_extend
-from rollstat.kernels.aggregate.operator_calls import lower
+from rollstat.kernels.aggregate import base_intervals, window, window_extend
+from rollstat.kernels.aggregate.operator_calls import lower, take
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, resize
 from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, SPAN
 from rollstat.kernels.rings import SMALLEST, resized_ring, suitable_size
@@ -179,7 +179,7 @@ class NumberWindow(ArrayState):
     def __init__(self, adapter: OperatorAdapter, spec: WindowSpec, algorithm: str) -> None:
         super().__init__(adapter, spec, algorithm)
         self.spec, self._algorithm = spec, algorithm
-        queue: Any = window.QUEUES[algorithm]
+        queue: Any = self._queue(algorithm)
         self.queue = queue
         header, cells = queue.functions.create(self.layout.state, spec.fixed or SMALLEST)
         header = np.concatenate([header, np.zeros(MORE, np.int64)])
@@ -190,6 +190,9 @@ class NumberWindow(ArrayState):
         self._push = bind(window.push, queue, self.operator, *self.state, *arguments)
         self._evaluate = bind(window.evaluate, queue, self.operator, header, cells, *self._result)
         self._extends: dict[Any, Any] = {}
+
+    def _queue(self, algorithm: str) -> Any:
+        return window.QUEUES[algorithm]
 
     @property
     def state(self) -> list[NDArray[Any]]:
@@ -331,6 +334,56 @@ class NumberWindow(ArrayState):
         fits = fits and (not spec.fixed or len(stamps) == len(ring))
         fits = fits and (spec.kind == "expanding" or header[FOLDED] == 0)
         return fits and window.check(self.queue, header, cells, stamps, spec.fixed, newest)
+
+
+class LateWindow(NumberWindow):
+    """States of a window by width, in order of time, which takes elements older than the newest one.
+
+    See :mod:`rollstat.kernels.aggregate.base_intervals`.
+    """
+
+    def _queue(self, algorithm: str) -> Any:
+        return window.LATE
+
+    def insert(self, stamp: Any, element: Any, observed: bool, min_periods: int) -> int:
+        """Add an element in its place if it is `observed`; return the number of observations.
+
+        If they are at least `min_periods`, :meth:`result` returns the result.
+        """
+        arguments = self.stamps.dtype.type(stamp).item(), element
+        while observed:
+            given = self.operator, *self.state, *arguments
+            if bind(base_intervals.insert, *given)(*given):
+                break
+            self._make_room()
+        if self.size >= min_periods:
+            self._evaluate(self.queue, self.operator, self.header, self.cells, *self._result)
+        return self.size
+
+    def _resize(self, size: int) -> None:
+        super()._resize(size)
+        self.cells = np.concatenate([self.cells[:size], np.zeros_like(self.cells[:size])])
+        given = self.operator, self.header, self.cells, int(self.header[FRONT])
+        bind(base_intervals.build, *given)(*given)
+
+    def extend(
+        self,
+        stamps: NDArray[Any],
+        values: Any,
+        missing: NDArray[np.bool_],
+        min_periods: int = 1,
+        written: Written | None = None,
+    ) -> Written:
+        """Add many elements as :meth:`NumberWindow.extend` does, one by one."""
+        written = Written.of(self.layout, len(stamps)) if written is None else written
+        for row, stamp in enumerate(stamps.tolist()):
+            element = take(values, row)
+            size = self.push(self.spec.limit(stamp), stamp, element, not missing[row], min_periods)
+            written.insufficient[row], written.failed[row] = size < min_periods, self._written.failed[0]
+            self._written.failed[0] = False
+            for out, result in zip(written.arrays, self._written.arrays):
+                out[row] = result[0]
+        return written
 
 
 def lifted(operator: Any, element: Any) -> Any:

@@ -27,7 +27,7 @@ from rollstat.registry import REGISTRY
 from rollstat.statistics.sums.float_range import warn_of_range
 from rollstat.streaming.base import State, Window
 from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
-from rollstat.streaming.operator_states import NEVER, NumberWindow, ObjectWindow, Written
+from rollstat.streaming.operator_states import NEVER, LateWindow, NumberWindow, ObjectWindow, Written
 from rollstat.streaming.window_spec import Times, WindowSpec
 
 _ALGORITHMS = ("auto", "two_stacks", "daba")
@@ -67,6 +67,13 @@ class OperatorWindow(Window):
         self.given_min_periods = min_periods
         self.min_periods = self.spec.check_min_periods(min_periods)
         self.needs = max(self.min_periods, 1)
+        if self.spec.lateness is not None:
+            if self.adapter.objects or self.adapter.with_row or algorithm != "auto":
+                raise ValueError(
+                    "lateness supports operators over numbers that do not know rows, with algorithm 'auto'; "
+                    f"got {type(self.adapter.operator).__name__} of {self.adapter.codec.dtype}, {algorithm!r}"
+                )
+            self.algorithm = "auto"
         self._renew()
 
     def _renew(self) -> None:
@@ -75,6 +82,8 @@ class OperatorWindow(Window):
         # Times of the missing rows of a window by time, which have no states.
         self._absent = Times(np.empty(0, self.spec.time_dtype))
         cls: Any = ObjectWindow if self.adapter.objects else NumberWindow
+        if self.spec.lateness is not None:
+            cls = LateWindow
         self._set_states(cls(self.adapter, self.spec, self.algorithm))
 
     def _set_states(self, states: Any) -> None:
@@ -146,6 +155,24 @@ class OperatorWindow(Window):
                 self._drop_absent()
                 self._absent.append(stamp)
         return size
+
+    def insert(self, elements: tuple[Any, ...], time: Any) -> Any:
+        """Add a row that may be older than the newest one, and return the result."""
+        stamp, newest, header = (
+            self.spec.late_time(time, self._newest_time),
+            self._newest_time,
+            self.states.header,
+        )
+        if newest is None or stamp >= newest:
+            return self.push(elements, time)
+        element, observed = self.adapter.element(elements, int(header[NEXT]))
+        self.changed, within = True, not stamp <= self.spec.limit(newest)
+        self._first_time = min(self._first_time, stamp)
+        header[NEXT] += 1
+        if within and not observed:
+            self._drop_absent()
+            self._absent.insert(stamp)
+        return self._changed_result(self.states.insert(stamp, element, within and observed, self.needs))
 
     @property
     def value(self) -> Any:

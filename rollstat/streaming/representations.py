@@ -99,6 +99,12 @@ class ArrayWindow:
         self._make_room()
         self.kernels.push(*self.arrays, self.dtype.type(value), bool(missing))
 
+    def insert(self, newer: int, value: Any, missing: bool) -> None:
+        """Add a row before the `newer` newest ones."""
+        values, marks = self.contents()
+        place = len(values) - newer
+        self.load(np.insert(values, place, value), np.insert(marks, place, missing), self.pushed + 1)
+
     def pop(self, number: int) -> None:
         """Remove the oldest rows."""
         self.kernels.pop(*self.arrays, number)
@@ -166,6 +172,19 @@ class HeapWindow(ArrayWindow):
         """Return the order statistic and the next one of a window with observations."""
         header, keys, _ = self.arrays
         return keys[0], keys[header[two_heaps.CAPACITY]] if header[two_heaps.HIGH] else keys[0]
+
+    def insert(self, newer: int, value: Any, missing: bool) -> None:
+        """Add a row before the `newer` newest ones."""
+        if self.rule["ties"]:  # which go by row
+            super().insert(newer, value, missing)
+            return
+        self.push(value, missing)
+        header, _, links = self.arrays
+        capacity = int(header[two_heaps.CAPACITY])
+        slots = (int(header[two_heaps.NEWEST]) - newer + np.arange(newer + 1)) % capacity
+        places = np.roll(links[2 * capacity + slots], 1)
+        links[2 * capacity + slots] = places
+        links[places[places >= 0]] = slots[places >= 0]
 
     def part(self, number: int) -> Rows:
         """Return values and missing marks of the `number` oldest rows."""
@@ -265,6 +284,11 @@ class WindowPair:
         """Add a row."""
         for window in self.pair:
             window.push(value, missing)
+
+    def insert(self, newer: int, value: Any, missing: bool) -> None:
+        """Add a row before the `newer` newest ones."""
+        for window in self.pair:
+            window.insert(newer, value, missing)
 
     def pop(self, number: int) -> None:
         """Remove the oldest rows."""
@@ -410,6 +434,15 @@ class SortedWindow(ArrayWindow):
         header, rows, absent, _ = self.arrays
         slot = (header[sorted_window.OLDEST] + self.rows - 1) % len(rows)
         return None if self.rows == 0 or absent[slot] else rows[slot]
+
+    def insert(self, newer: int, value: Any, missing: bool) -> None:
+        """Add a row before the `newer` newest ones."""
+        self.push(value, missing)
+        header, rows, absent, _ = self.arrays
+        first = int(header[sorted_window.OLDEST]) + self.rows - 1 - newer
+        slots = (first + np.arange(newer + 1)) % len(rows)
+        for ring in (rows, absent):
+            ring[slots] = np.roll(ring[slots], 1)
 
     def part(self, number: int) -> Rows:
         """Return values and missing marks of the `number` oldest rows."""

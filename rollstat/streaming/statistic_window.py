@@ -114,6 +114,29 @@ class StatisticWindow(Window):
         self._times.append(stored)
         return result
 
+    def insert(self, elements: tuple[Any, ...], time: Any) -> Any:
+        """Add a row that may be older than the newest one, and return the result."""
+        stored, newest = self.spec.late_time(time, self._times.newest), self._times.newest
+        if newest is None or stored >= newest:
+            return self.push(elements, time)
+        row, held = self.codec.encode(elements[0]), self.representation
+        before = None if self.codec.kind == "f" else (*held.contents(), held.pushed)
+        self.changed, within = True, not stored <= self.spec.limit(newest)
+        if within:
+            held.insert(len(self._times) - self._times.up_to(stored), *row)
+        else:
+            held.load(*held.contents(), held.pushed + 1)
+        try:
+            result = self.value
+        except BaseException:  # see `_change`
+            if before is not None:
+                held.load(*before)
+                self.changed = False
+            raise
+        if within:
+            self._times.insert(stored)
+        return result
+
     def pop(self, number: int) -> Any:
         """Remove the oldest rows, and return the result."""
         return self._change(number)

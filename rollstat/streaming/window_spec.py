@@ -12,7 +12,7 @@ import numbers
 import sys
 from array import array
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,14 +36,22 @@ class WindowSpec:
         What limits it: a number of rows, a width in nanoseconds, a width in numbers, nothing, or `pop`.
     size : int or float
         Rows or width; 0 if nothing limits the window.
+    lateness : int, float or None
+        How much older than the newest row a row of a window by width may be; None if times must not decrease.
     """
 
     kind: str
     size: Any = 0
+    lateness: Any = None
 
     @classmethod
-    def parse(cls, window: Any) -> "WindowSpec":
+    def parse(cls, window: Any, lateness: Any = None) -> "WindowSpec":
         """Return the window that an argument names; raise if it names none."""
+        if lateness is not None:
+            spec, late = cls.parse(window), cls.parse(lateness)
+            if not spec.timed or late.kind != spec.kind:
+                raise TypeError(f"lateness must be a width, as the window; got {lateness!r} for {window!r}")
+            return replace(spec, lateness=late.size)
         if isinstance(window, WindowSpec):
             return window
         if window is None:
@@ -71,10 +79,11 @@ class WindowSpec:
         return cls(_TIME, int(length))
 
     @classmethod
-    def restored(cls, kind: str, size: Any) -> "WindowSpec":
+    def restored(cls, kind: str, size: Any, lateness: Any = None) -> "WindowSpec":
         """Return the window of a kind and a size from a snapshot; raise ValueError if there is none."""
-        given = cls(kind, size)
-        spec = cls.parse(None if given.free else given.argument)
+        given = cls(kind, size, lateness)
+        late = None if lateness is None else cls(kind, lateness).argument
+        spec = cls.parse(None if given.free else given.argument, late)
         if spec != given:
             raise ValueError(f"its window must have a size that fits {kind}; got {size}")
         return spec
@@ -150,6 +159,15 @@ class WindowSpec:
         time = self.encode_time(t)
         if newest is not None and time < newest:
             raise ValueError(f"t must not decrease; got {time} after {newest}")
+        return time
+
+    def late_time(self, t: Any, newest: Any) -> Any:
+        """Return the time of a row that may be older than the newest one; raise if it is too old."""
+        time = self.encode_time(t)
+        if newest is not None and time < WindowSpec(self.kind, self.lateness).limit(newest):
+            raise ValueError(
+                f"t must be at most lateness, {self.lateness}, before the newest time, {newest}; got {time}"
+            )
         return time
 
     def times_of_rows(self, times: Any, rows: int, newest: Any) -> Any:
@@ -256,6 +274,10 @@ class Times:
     def append(self, time: Any) -> None:
         """Add a time."""
         self._held.append(time)
+
+    def insert(self, time: Any) -> None:
+        """Add a time in its place, after equal ones."""
+        self._held.insert(self._dropped + self.up_to(time), time)
 
     def drop(self, number: int) -> None:
         """Remove the oldest times."""

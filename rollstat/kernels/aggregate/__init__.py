@@ -11,6 +11,7 @@ through operator_calls, which compiles the methods of an operator into the kerne
 
 - two_stacks: two buffers, amortised O(1) combinations a step; the idea is explained there.
 - daba: the same two buffers with the flip spread over the steps, so O(1) combinations in every step.
-- window: a window by row or by time on either queue: push, pop, value.
+- base_intervals: states of intervals of 1, 2, 4, ... rows, for rows that arrive late.
+- window: a window by row or by time on any of them: push, pop, value.
 - window_extend: many rows at once through such a window, with the combinations of the pushes.
 """

@@ -1,4 +1,4 @@
-"""Windows of operator states over a stream, by row or by time, on either two-buffer queue.
+"""Windows of operator states over a stream, by row or by time, on one of three queues.
 
 ::
 
@@ -8,8 +8,8 @@
 
 A window of the last m rows is the window of span m in row numbers, so the same kernels serve windows by
 row and by time; a missing element moves the window on but adds no state. `algorithm` is an instance of
-:class:`TwoStacks` or :class:`Daba`. Like an operator it is known by its type, so each kernel is compiled
-for both.
+:class:`TwoStacks`, :class:`Daba` or :class:`BaseIntervals`. Like an operator it is known by its type, so each
+kernel is compiled for each of them.
 
 State: that of the algorithm, `header` and `cells`, and `stamps`, a ring with one slot for each cell.
 Invariant: the states are those of the observations whose stamps are in the window.
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import rollstat.kernels.aggregate.base_intervals as base_intervals
 import rollstat.kernels.aggregate.daba as daba
 import rollstat.kernels.aggregate.two_stacks as two_stacks
 from rollstat.compile.jit import kernel
@@ -65,7 +66,14 @@ class Daba(NamedTuple):
     functions = daba
 
 
+class BaseIntervals(NamedTuple):
+    """States that enter in any place."""
+
+    functions = base_intervals
+
+
 QUEUES = {"two_stacks": TwoStacks(), "daba": Daba()}
+LATE = BaseIntervals()
 
 
 class Rows(NamedTuple):
