@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -477,8 +477,8 @@ def execute(
         _execute_split(plan.split, Execution(plan, lines, line_mask, results, masks))
     else:
         Execution(plan, lines, line_mask, results, masks).run()
-    for array in (*results, *masks):
-        plan.windows.put_back(array.T)
+    for line in chain(*results, *masks) if plan.windows.order is not None else ():
+        plan.windows.put_back(line)
     for output, value in plan.row_fill:
         results[output][results[output] < 0] = value
     return _returned(plan, results, masks, targets)

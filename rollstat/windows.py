@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import read_only
 from rollstat.kernels.bounds import breaks_of, chains_of, row_bounds
-from rollstat.kernels.time_bounds import edge_bounds, first_unordered, lags_agree, time_bounds
+from rollstat.kernels.time_bounds import SPARSE, edge_bounds, first_unordered, lags_agree, time_bounds
+from rollstat.sorting import order as order_of
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -581,6 +582,88 @@ class WindowsAt(ExplicitWindows):
         )
 
 
+class OrderedWindowsAt(WindowsAt):
+    """Windows at ordered times of their own, so many that no block reads many rows between two of them.
+
+    Parameters
+    ----------
+    found : Found
+        Finds the bounds.
+    length, min_periods
+        As in :class:`ExplicitWindows`.
+    """
+
+    def __init__(self, found: "Found", length: int, min_periods: int) -> None:
+        super().__init__(_NO_ROWS, _NO_ROWS, length, min_periods, "at")
+        self.rows = len(found.own)
+        self.memory = (found.times, found.own, found.offsets, found.own_offsets)
+        self._found = found
+        self._chained = self
+
+    def bounds(self, first: int, last: int) -> Bounds:
+        """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
+        return self._found.bounds(first, last)
+
+
+class Found(NamedTuple):
+    """Bounds of windows that are found one by one, see :func:`each_window`.
+
+    Attributes
+    ----------
+    reach : Rows or Interval
+        The rows or times of a window.
+    offsets, times : ndarray
+        Of the rows of data.
+    own_offsets, own : ndarray
+        Of the windows.
+    rows : ndarray of int64, or None
+        The rows of data that the windows belong to.
+    """
+
+    reach: Rows | Interval
+    offsets: NDArray[np.int64]
+    times: NDArray[Any]
+    own_offsets: NDArray[np.int64]
+    own: NDArray[Any]
+    rows: NDArray[np.int64] | None
+
+    def bounds(self, first: int, last: int) -> Bounds:
+        """Return the bounds of the windows ``first, ..., last - 1``, int64."""
+        segments = slice(
+            max(int(np.searchsorted(self.own_offsets, first, "right")) - 1, 0),
+            int(np.searchsorted(self.own_offsets, last)) + 1,
+        )
+        offsets, own = self.offsets[segments], read_only(self.own[first:last])
+        own_offsets = np.clip(self.own_offsets[segments], first, last) - first
+        reach = _of_windows(self.reach, slice(first, last))
+        rows = None if self.rows is None else self.rows[first:last]
+
+        def count(distance: Any, passes: bool) -> NDArray[np.int64]:
+            """Return the rows before the edge at a distance from the time of each window."""
+            out = np.empty(len(own), np.int64)
+            distance = read_only(np.atleast_1d(np.asarray(distance, self.times.dtype)))
+            edge_bounds(self.times, offsets, own, own_offsets, distance, passes, out)
+            return out
+
+        if isinstance(reach, Interval):
+            before, after, left_closed, right_closed = reach
+            start = count(-before, not left_closed)
+            if rows is not None and after is None and right_closed:
+                end = rows + 1
+            else:
+                end = count(0 if after is None else after, right_closed)
+            return start, np.maximum(start, end, out=end)
+        low, high = (np.repeat(bound, np.diff(own_offsets)) for bound in (offsets[:-1], offsets[1:]))
+        own_row = count(0, reach.includes) - (reach.includes and not reach.ahead) if rows is None else rows
+        start = np.clip(own_row - reach.left, low, high)
+        return start, np.clip(own_row + reach.right, start, high)
+
+
+def _of_windows(reach: Rows | Interval, which: Any) -> Any:
+    """Return what some windows reach."""
+    return reach._replace(**{name: size[which] for name, size in reach._asdict().items() if np.ndim(size)})
+
+
 def each_window(
     reach: Rows | Interval,
     offsets: NDArray[np.int64],
@@ -606,40 +689,25 @@ def each_window(
     step : int
         The windows belong to every `step`-th row of data if `at` is None.
     """
-    order = rows = None
+    length, periods = int(offsets[-1]), reach.periods if isinstance(reach, Rows) else 1
     if at is None:
         around = _RowWindows(offsets, step)
         rows = around.position(0, around.rows)
-        at, at_offsets = times[rows] if len(times) else times, np.searchsorted(rows, offsets)
-        reach = reach._replace(**{k: v[rows] for k, v in reach._asdict().items() if np.ndim(v)})
-    elif not any(map(np.ndim, reach)) and first_unordered(at, at_offsets) >= 0:
-        segments = np.repeat(np.arange(len(offsets) - 1), np.diff(at_offsets))
-        order = np.lexsort((at, segments)) if len(offsets) > 2 else np.argsort(at)
+        own = times[rows] if len(times) else times
+        found = Found(_of_windows(reach, rows), offsets, times, np.searchsorted(rows, offsets), own, rows)
+        bounds = found.bounds(0, len(rows))
+        return ExplicitWindows(*bounds, length, periods, "a size for each", position=rows)
+    order, same = None, not any(map(np.ndim, reach))
+    if same and first_unordered(at, at_offsets) >= 0:
+        order = order_of(at)
+        if len(offsets) > 2:
+            segments = np.repeat(np.arange(len(offsets) - 1), np.diff(at_offsets))
+            order = order[order_of(segments[order])]
         at = at[order]
-
-    def count(distance: Any, passes: bool) -> NDArray[np.int64]:
-        """Return the rows before the edge at a distance from the time of each window."""
-        out = np.empty(len(at), np.int64)
-        distance = read_only(np.atleast_1d(np.asarray(distance, times.dtype)))
-        edge_bounds(times, offsets, read_only(at), at_offsets, distance, passes, out)
-        return out
-
-    if isinstance(reach, Interval):
-        before, after, left_closed, right_closed = reach
-        start = count(-before, not left_closed)
-        if rows is not None and after is None and right_closed:
-            end = rows + 1
-        else:
-            end = count(0 if after is None else after, right_closed)
-        end = np.maximum(start, end)
+    found = Found(reach, offsets, times, at_offsets, at, None)
+    if same and length < SPARSE * len(at):
+        windows: WindowsAt = OrderedWindowsAt(found, length, periods)
     else:
-        own = count(0, reach.includes) - (reach.includes and not reach.ahead) if rows is None else rows
-        low, high = (np.repeat(bound, np.diff(at_offsets)) for bound in (offsets[:-1], offsets[1:]))
-        start = np.clip(own - reach.left, low, high)
-        end = np.clip(own + reach.right, start, high)
-    length, periods = int(offsets[-1]), reach.periods if isinstance(reach, Rows) else 1
-    if rows is not None:
-        return ExplicitWindows(start, end, length, periods, "a size for each", position=rows)
-    windows = WindowsAt(start, end, length, periods, "at")
+        windows = WindowsAt(*found.bounds(0, len(at)), length, periods, "at")
     windows.order = order
     return windows

@@ -565,6 +565,43 @@ def test_windows_at_times_within_segments(rng):
                 np.testing.assert_array_equal(found[c:d], wanted)
 
 
+@pytest.mark.parametrize("window", ["40s", 5, rollstat.Forward("40s")], ids=str)
+@pytest.mark.parametrize("order", ["sorted", "shuffled", "few"])
+def test_blocks_of_windows_at_times(rng, window, order):
+    cuts, asked_cuts = [0, 9_000, 9_001, 20_000], [0, 3_000, 3_000, 15_000]
+    times = np.concatenate([np.sort(rng.integers(0, 50_000, k)) for k in np.diff(cuts)]).astype("M8[s]")
+    at = np.concatenate([np.sort(rng.integers(-50, 50_050, k)) for k in np.diff(asked_cuts)]).astype("M8[s]")
+    if order == "few":
+        at, asked_cuts = at[::100], [0, 30, 30, 150]
+    given = {"times": times, "segments": cuts, "at_segments": asked_cuts, "min_periods": 1}
+    values = rng.standard_normal(20_000)
+    wanted = rollstat.rolling_median(
+        values, np.full(len(at), window) if window == 5 else window, at=at, **given, threads=2
+    )
+    if order == "shuffled":
+        moved = np.concatenate([rng.permutation(np.arange(a, b)) for a, b in itertools.pairwise(asked_cuts)])
+        at, wanted = at[moved], wanted[moved]
+    found = rollstat.rolling_median(values, window, at=at, **given)
+    np.testing.assert_array_equal(found, wanted)
+    reach = {"40s": (-40, 0, True), 5: None}.get(window, (0, 40, False))
+    for (a, b), (c, d) in zip(itertools.pairwise(cuts), itertools.pairwise(asked_cuts)):
+        for i in range(c, d, 7) if reach else ():
+            low, high, right = reach
+            side = "right" if right else "left"
+            start, end = (
+                np.searchsorted(times[a:b], at[i] + np.timedelta64(k, "s"), side) for k in (low, high)
+            )
+            expected = np.median(values[a:b][start:end]) if end > start else np.nan
+            np.testing.assert_equal(found[i], expected)
+
+
+def test_results_in_place_of_the_times_of_windows(rng):
+    times, values = np.sort(rng.random(3_000)), rng.random(3_000)
+    wanted = rollstat.rolling_sum(values, 0.1, times=times, at=times.copy())
+    assert rollstat.rolling_sum(values, 0.1, times=times.copy(), at=times, out=times) is times
+    np.testing.assert_array_equal(times, wanted)
+
+
 def test_rows_at_a_time_by_every_end():
     times, x = np.array([0, 1, 1, 1, 2], "M8[s]"), np.arange(5.0)
     at = np.array([1, 0, -1, 3], "M8[s]")

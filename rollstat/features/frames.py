@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rollstat.foreign import adapter_of
 from rollstat.options import numpy_times
 from rollstat.pandas.calls import as_codes, factorized, from_codes, to_array, to_series
-from rollstat.statistics.selection.ranking import order as order_of
+from rollstat.sorting import order as order_of
 
 # Statistics for which codes can stand for values.
 _CODED = ("nunique", "mode", "first", "last", "count")

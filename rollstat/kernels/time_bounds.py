@@ -14,7 +14,8 @@ irregular times no processor can predict one. Four parts of the rows are merged 
 for the one before. Float times, whose edges must not be rounded, and rows that are not successive are merged
 row by row, each compared with the next four times.
 
-Windows at times of their own, in any order, search from the bound before: steps double, then are halved.
+Windows at times of their own are merged in the same way. If these are in any order or few, or each window
+has a width of its own, bounds are searched from the one before: steps double, then are halved.
 
 State: a bound for each part. Invariant: every row before the bound lies outside the window. Cost: one step
 for a row, and one for four moves of the bound; for eight rows one step, and two instructions for each time
@@ -37,6 +38,8 @@ _SMALLEST = -np.finfo(np.float64).max
 _FIRST, _LAST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 # Rows of a segment from which it is merged in four parts.
 _PARTS_FROM = 256
+# Rows for each time of its own from which bounds are searched instead of merged.
+SPARSE = 16
 # Times in one pass of a loop without branches, which compiles to vector code.
 _BLOCK = 1024
 
@@ -127,13 +130,13 @@ def _advance(times, edge, bound, high):
 
 
 @kernel(forceinline=True)
-def _advance_eight(times, shift, i, bound, high, row, out):
-    """Write the bounds of the rows ``i, ..., i + 7``, which lie in ``bound, ..., high``.
+def _advance_eight(times, own, shift, i, bound, high, row, out):
+    """Write the bounds at the own times ``i, ..., i + 7``, which lie in ``bound, ..., high``.
 
-    A time lies before the bound of a row if it is less than the time of the row plus `shift`.
+    A time lies before a bound if it is less than the own time plus `shift`.
     """
-    edges = load(times, i) + broadcast(shift)
-    first, last = times[i & INDEX] + shift, times[(i + LANES - 1) & INDEX] + shift
+    edges = load(own, i) + broadcast(shift)
+    first, last = own[i & INDEX] + shift, own[(i + LANES - 1) & INDEX] + shift
     while bound <= high - LANES and times[(bound + LANES - 1) & INDEX] < first:
         bound += LANES
     counts = broadcast(bound)
@@ -152,12 +155,12 @@ def _advance_eight(times, shift, i, bound, high, row, out):
 
 
 @kernel
-def _merge_eights(times, distance, passes, i, low, high, first, last, out):
-    """Write one bound of most rows from `first` on, whose data rows begin at `i`; return their number.
+def _merge_eights(times, own, distance, passes, i, low, high, first, last, out):
+    """Write one bound of most rows from `first` on, whose own times begin at `i`; return their number.
 
     It is 0 where there are few rows, and where an edge would overflow.
     """
-    now, latest = times[i], times[i + last - first - 1]
+    now, latest = own[i], own[i + last - first - 1]
     beyond = now < _FIRST - distance if distance < 0 else latest >= _LAST - distance
     if last - first < _PARTS_FROM or beyond:
         return 0
@@ -170,46 +173,46 @@ def _merge_eights(times, distance, passes, i, low, high, first, last, out):
             if k:
                 bound = out[first + row - 1]
             else:
-                bound = _bisect(times, edge_of(times[i + row], distance, passes), low, high)
-            _advance_eight(times, shift, i + row, bound, high, first + row, out)
+                bound = _bisect(times, edge_of(own[i + row], distance, passes), low, high)
+            _advance_eight(times, own, shift, i + row, bound, high, first + row, out)
             row += size
     return done
 
 
 @kernel
-def _no_eights(times, distance, passes, i, low, high, first, last, out):
+def _no_eights(times, own, distance, passes, i, low, high, first, last, out):
     return 0
 
 
-def merged_in_eights(times, distance, passes, i, low, high, first, last, out):
+def merged_in_eights(times, own, distance, passes, i, low, high, first, last, out):
     """Write one bound of most rows from `first` on; return their number, 0 for floats, which are rounded."""
     kernel = _no_eights if times.dtype.kind == "f" else _merge_eights
-    return kernel(times, distance, passes, i, low, high, first, last, out)
+    return kernel(times, own, distance, passes, i, low, high, first, last, out)
 
 
 @dispatched(merged_in_eights)
-def _merged_in_eights(times, distance, passes, i, low, high, first, last, out):
+def _merged_in_eights(times, own, distance, passes, i, low, high, first, last, out):
     return _no_eights if isinstance(times.dtype, types.Float) else _merge_eights
 
 
 @kernel
-def _merge(times, distance, passes, origin, step, low, high, first, last, out):
+def _merge(times, own, distance, passes, origin, step, low, high, first, last, out):
     """Write one bound of the rows ``first, ..., last - 1`` of a segment, see :func:`time_bounds`.
 
-    Row ``row`` of the output belongs to row ``origin + row * step`` of the data.
+    Row ``row`` of the output belongs to the time ``own[origin + row * step]``, which never decrease.
     """
     if step == 1:
-        done = merged_in_eights(times, distance, passes, origin + first, low, high, first, last, out)
+        done = merged_in_eights(times, own, distance, passes, origin + first, low, high, first, last, out)
         low, first = out[first + done - 1] if done else low, first + done
     size = -((first - last) // 4) if last - first >= _PARTS_FROM else last - first
     row = first
     while row < last:
-        out[row] = _bisect(times, edge_of(times[origin + row * step], distance, passes), low, high)
+        out[row] = _bisect(times, edge_of(own[origin + row * step], distance, passes), low, high)
         row += size
     for k in range(1, size):
         row = first + k
         while row < last:
-            edge = edge_of(times[(origin + row * step) & INDEX], distance, passes)
+            edge = edge_of(own[(origin + row * step) & INDEX], distance, passes)
             out[row & INDEX] = _advance(times, edge, out[(row - 1) & INDEX], high)
             row += size
 
@@ -237,7 +240,7 @@ def time_bounds(times, distance, passes, offsets, position, origin, stride, out)
         if last < len(out) and _data_row(position, origin, stride, last) < high:
             step = _data_row(position, origin, stride, last) - here
             last = min(first + (high - here + step - 1) // step, len(out))
-        _merge(times, distance, passes, here - first * step, step, low, high, first, last, out)
+        _merge(times, times, distance, passes, here - first * step, step, low, high, first, last, out)
         first = last
 
 
@@ -274,8 +277,15 @@ def edge_bounds(times, offsets, own, own_offsets, distance, passes, out):
     last = len(distance) - 1
     for segment in range(len(offsets) - 1):
         low, high = offsets[segment], offsets[segment + 1]
+        first, end = own_offsets[segment], own_offsets[segment + 1]
+        if last == 0 and first < end and _first_descent(own, first + 1, end) < 0:
+            low = _bisect(times, edge_of(own[first], distance[0], passes), low, high)
+            high = _bisect(times, edge_of(own[end - 1], distance[0], passes), low, high)
+            if high - low < SPARSE * (end - first):
+                _merge(times, own, distance[0], passes, 0, 1, low, high, first, end, out)
+                continue
         bound = low
-        for i in range(own_offsets[segment], own_offsets[segment + 1]):
+        for i in range(first, end):
             bound = _search(times, edge_of(own[i], distance[min(i, last)], passes), bound, low, high)
             out[i] = bound
 

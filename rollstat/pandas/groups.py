@@ -60,7 +60,7 @@ class GroupRows(NamedTuple):
     def of(cls, grouper: Any) -> "GroupRows":
         """Return the rows of the groups of a grouper of pandas, in the order of its results."""
         if _has_many_groups(grouper):
-            from rollstat.statistics.selection.ranking import order  # imports kernels
+            from rollstat.sorting import order  # imports kernels
 
             ids = grouper.ids
             count = np.bincount(ids + 1)  # the first is that of rows without a group

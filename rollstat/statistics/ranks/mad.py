@@ -19,6 +19,7 @@ from rollstat.kernels.rank_space.distances import (
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate_large
 from rollstat.plan import Choice, Output
 from rollstat.registry import reject_algorithm
+from rollstat.sorting import SIGN_BIT
 from rollstat.statistics.ranks.rank_space import (
     NETWORK,
     SORTED_WINDOW,
@@ -27,7 +28,7 @@ from rollstat.statistics.ranks.rank_space import (
     read_sorted,
     sorted_columns,
 )
-from rollstat.statistics.selection.ranking import SIGN_BIT, measurable
+from rollstat.statistics.selection.ranking import measurable
 from rollstat.windows import Windows
 
 

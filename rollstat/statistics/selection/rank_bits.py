@@ -11,7 +11,8 @@ from rollstat import thresholds
 from rollstat.blocks import Block, Kept, Point, Selection, exact_floats, read_only
 from rollstat.kernels.selection import bulk_select
 from rollstat.kernels.selection.rank_set import create, slide_any
-from rollstat.statistics.selection.ranking import ranks, unsigned_keys, write_point, write_values
+from rollstat.sorting import unsigned_keys
+from rollstat.statistics.selection.ranking import ranks, write_point, write_values
 
 # Most rows whose ranking memory a thread keeps for the next block.
 _MOST_ROWS_KEPT = 1 << 19

@@ -1,8 +1,4 @@
-"""Sorted order and ranks of observations: the sort that the rank algorithms share.
-
-A radix sort takes a few nanoseconds an element on every machine; NumPy sorts what it does not suit. All sorts
-are stable, so ties are in row order.
-"""
+"""Ranks of observations, and values from them, that the rank algorithms share; ties are in row order."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,22 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import NOTHING_MISSING, Point, read_only
+from rollstat.blocks import Point, read_only
 from rollstat.kernels.selection.quantiles import interpolate_constant
-from rollstat.kernels.selection.radix_sort import (
-    allocate_sort,
-    bits_for,
-    direction,
-    keys_of_floats,
-    number,
-    number_tied,
-    rows_of,
-    sort_records,
-    value_range,
-)
-
-_FLOAT64, _UINT64 = np.dtype(np.float64), np.dtype(np.uint64)
-SIGN_BIT = np.uint64(1 << 63)
+from rollstat.kernels.selection.radix_sort import direction, number, number_tied
+from rollstat.sorting import SIGN_BIT, order
 
 
 def measurable(values: NDArray[Any]) -> NDArray[Any]:
@@ -35,18 +19,6 @@ def measurable(values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype != np.uint64:
         values = values.astype(np.float64, copy=False)
     return read_only(values)
-
-
-def unsigned_keys(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return keys in the order of numbers of at most 64 bits, or of times."""
-    kind, size = values.dtype.kind, values.dtype.itemsize
-    if kind != "f":
-        signed = kind not in "ub"
-        key: NDArray[np.uint64] = values.view(f"{'i' if signed else 'u'}{size}").astype(np.uint64)
-        return key ^ SIGN_BIT if signed else key
-    key, bits = np.empty(len(values), np.uint64), values.view(f"i{size}")
-    keys_of_floats(bits, np.iinfo(bits.dtype).max, key)
-    return key
 
 
 def write_values(keys: NDArray[Any], result: NDArray[Any]) -> None:
@@ -82,52 +54,6 @@ def write_sorted(
         rows = len(result)
         write_point(point, values[rank : rank + rows], values[following : following + rows], result)
     return rising != 0
-
-
-def _radix_order(keys: NDArray[Any], missing: NDArray[np.bool_], observed: int) -> NDArray[np.int64] | None:
-    """Return the rows in the order of float64 or unsigned keys; None where the radix sort does not suit."""
-    scratch = allocate_sort(len(keys))
-    keys.flags.writeable = False  # one compiled version, not two
-    lowest, highest = map(keys.dtype.type, value_range(keys, missing))
-    with np.errstate(over="ignore"):  # a range without a finite scale is rejected
-        count = sort_records(keys, missing, lowest, highest, observed == len(keys), scratch)
-    if count < 0:
-        return None
-    row = np.empty(count, np.int64)
-    rows_of(scratch.records[:count], bits_for(len(keys)), row)
-    return row
-
-
-def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-    """Return the rows of the observations in the order (value, row).
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Contiguous, of any dtype that NumPy can sort.
-    missing : ndarray of bool, shape (n,), optional
-        True where there is no observation; must cover every NaN.
-
-    Returns
-    -------
-    ndarray of int64, shape (observations,)
-    """
-    absent = NOTHING_MISSING if missing is None else missing
-    observed = len(values) - int(np.count_nonzero(absent))
-    if observed == 0:
-        return np.empty(0, np.int64)
-    row = None
-    kind, size = values.dtype.kind, values.dtype.itemsize
-    if kind == "f" and size in (4, 8):
-        row = _radix_order(values.astype(np.float64, copy=False).view(), absent, observed)
-    if row is None and kind in "fiubmM" and size <= 8:
-        row = _radix_order(unsigned_keys(values), absent, observed)
-    if row is not None:
-        return row
-    if missing is None:
-        return np.argsort(values, kind="stable")
-    present = np.flatnonzero(~missing)
-    return present[np.argsort(values[present], kind="stable")]
 
 
 def ranks(

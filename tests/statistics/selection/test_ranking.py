@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 
 from rollstat.blocks import Point
-from rollstat.statistics.selection.ranking import (
-    order,
-    ranks,
-    tied_ranks,
-    unsigned_keys,
-    write_sorted,
-    write_values,
-)
+from rollstat.sorting import order, unsigned_keys
+from rollstat.statistics.selection.ranking import ranks, tied_ranks, write_sorted, write_values
 
 DTYPES = ["f8", "f4", "f2", "i8", "u8", "i4", "u1", "M8[s]", "S3", "g"]
 
