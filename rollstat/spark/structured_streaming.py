@@ -425,6 +425,9 @@ class Series:
                 "may differ from those of rollstat.spark.rolling: make order_by unique or use a watermark",
                 stacklevel=2,
             )
+        if not fate.any():  # the usual case, in which each call of Arrow counts
+            self.waiting.append(batch)
+            return
         for dropped in (LATE, NULL_TIME):
             if (fate == dropped).any():
                 rows = batch.filter(pa.array(fate == dropped))
@@ -475,6 +478,8 @@ def _with_fate(batch: pa.RecordBatch, fate: int) -> pa.RecordBatch:
 
 def _sorted(batches: list[pa.RecordBatch], plan: WalkPlan) -> pa.RecordBatch:
     """Return all rows in the order in which a batch job takes them."""
+    if len(batches) == 1 and batches[0].num_rows == 1:
+        return batches[0]
     batch = pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
     for index in reversed(plan.order):  # the sort is stable, and Arrow's is faster than that of keys
         batch = batch.take(pc.array_sort_indices(batch.column(index), null_placement="at_start"))
