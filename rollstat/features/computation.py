@@ -67,18 +67,6 @@ def _check_columns(features: Features, rows: Any, labels: Any) -> None:
         raise TypeError(f"at must be of the kind of frame; got {type(labels.to_native())}")
 
 
-def selects(call: Any) -> bool:
-    """Return whether a call computes values of order statistics, which one selection finds together."""
-    make = getattr(call, "make", None)
-    return isinstance(make, partial) and make.func is OrderStatistics and not make.keywords["positions"]
-
-
-def join_selections(first: Any, second: Any) -> Any:
-    """Return the call of the order statistics of two calls."""
-    requests = *first.make.keywords["requests"], *second.make.keywords["requests"]
-    return replace(first, make=partial(first.make, requests=requests), stack=False)
-
-
 class Order:
     """Rows, and perhaps labels, in the order of keys and times.
 
@@ -198,11 +186,13 @@ class _Series:
                 arrays = [source.values for source in sources]
                 call = feature.call(arrays, self._shared[windows], threads=1, **options)
             key: Any = numbers[0]
-            if selects(call):
+            make = getattr(call, "make", None)
+            if isinstance(make, partial) and make.func is OrderStatistics and not make.keywords["positions"]:
                 key = windows, *keys, *sorted(map(repr, options.items()))
             job = found.setdefault(key, _Job(call, sources[0].convert, []))
-            if job.numbers:
-                job.call = join_selections(job.call, call)
+            if job.numbers and make is not None:
+                requests = *job.call.make.keywords["requests"], *make.keywords["requests"]
+                job.call = replace(job.call, make=partial(make, requests=requests), stack=False)
             job.numbers.append(numbers)
         return list(found.values())
 

@@ -25,7 +25,7 @@ from rollstat.pandas.calls import as_codes, factorized, from_codes, to_array, to
 from rollstat.sorting import order as order_of
 
 # Statistics for which codes can stand for values.
-_CODED = ("nunique", "mode", "first", "last", "count")
+CODED = ("nunique", "mode", "first", "last", "count")
 _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -69,7 +69,7 @@ def code_of(dtype: Any, statistic: str) -> str:
     """Return the statistic if it takes codes in place of values of a dtype of narwhals, else nothing."""
     times = dtype.is_temporal() and statistic not in ("first", "last", "count")
     plain = dtype.is_numeric() or dtype == nw.Boolean or times
-    return "" if plain or statistic not in _CODED else statistic
+    return "" if plain or statistic not in CODED else statistic
 
 
 def column_of(series: Any, coded: str, rows: Any) -> Column:

@@ -21,7 +21,7 @@ from numpy.typing import DTypeLike, NDArray
 from rollstat.dtypes import flattened
 from rollstat.engine import Call, execute
 from rollstat.features import frames
-from rollstat.features.computation import Order, join_selections, selects
+from rollstat.features.computation import Order
 from rollstat.features.definition import FeatureColumn, Features, by_width, naming, sizes
 from rollstat.kernels.rings import SMALLEST, ring_size
 from rollstat.options import Options, numpy_times
@@ -51,9 +51,9 @@ class _Held:
 
     __slots__ = ("columns", "dropped", "first", "last")
 
-    def __init__(self, columns: list[NDArray[Any]], dropped: int = 0) -> None:
-        self.columns, self.dropped = columns, dropped
-        self.first, self.last = 0, len(columns[0])
+    def __init__(self, columns: list[NDArray[Any]]) -> None:
+        self.columns = columns
+        self.first = self.last = self.dropped = 0
 
     def part(self, i: int) -> NDArray[Any]:
         """Return a column of the rows."""
@@ -84,8 +84,8 @@ class _Job:
     ----------
     call : callable
         Takes arrays and windows, and returns the call.
-    columns : list of FeatureColumn
-        One for each window and result.
+    column : FeatureColumn
+        One of its feature.
     windows : tuple of int
         The windows.
     numbers : list of list of int
@@ -156,9 +156,7 @@ class _Series:
 
     def empty(self, room: int) -> _Held:
         """Return no rows, with room for some."""
-        held = _Held([np.empty(room, dtype) for dtype in self.dtypes])
-        held.last = 0
-        return held
+        return _Held([np.empty(room, dtype) for dtype in self.dtypes])
 
     def _plan(self, numbers: Sequence[int]) -> list[_Job]:
         """Return the calls: of a feature over all windows that need as many observations."""
@@ -178,25 +176,14 @@ class _Series:
             needs = options.get("min_periods")
             needs = default if needs is None else needs
             found.setdefault((id(column.feature), needs), {}).setdefault(known[key], []).append(number)
-        jobs: dict[Any, _Job] = {}
+        jobs = []
         for (_, needs), by_window in found.items():
             first = self.features.columns[next(iter(by_window.values()))[0]]
-            feature, of = first.feature, tuple(by_window)
-            options = {k: v for k, v in feature.options.items() if k not in ("center", "closed")}
-            make = partial(self._call, first, options | {"min_periods": needs})
-            job = _Job(make, first, of, [list(each) for each in zip(*by_window.values())])
-            alike: Any = of, feature.inputs, feature.condition, needs, sorted(map(repr, options.items()))
-            start, end = np.zeros((2, len(of)), np.int64)
-            empty = WindowsAt(start, end, 0)
-            if self._dtype(feature.inputs[0]) == _OBJECT or not selects(make(self._arrays(first), empty)):
-                alike = id(job)
-            if repr(alike) in jobs:
-                known_job = jobs[repr(alike)]
-                known_job.call = partial(_both, known_job.call, job.call)
-                known_job.numbers += job.numbers
-            else:
-                jobs[repr(alike)] = job
-        return list(jobs.values())
+            options = {k: v for k, v in first.feature.options.items() if k not in ("center", "closed")}
+            call = partial(first.feature.call, threads=1, **options | {"min_periods": needs})
+            numbers_of_results = [list(each) for each in zip(*by_window.values())]
+            jobs.append(_Job(call, first, tuple(by_window), numbers_of_results))
+        return jobs
 
     def _reach(self, column: FeatureColumn, center: bool, closed: Any) -> Rows | Interval:
         """Return the rows or the times of a window."""
@@ -208,18 +195,6 @@ class _Series:
         if isinstance(reach, Interval) and reach.after is None:
             reach = reach._replace(after=reach.before - reach.before)
         return reach
-
-    def _dtype(self, name: str) -> np.dtype[Any]:
-        return self.dtypes[1 + self.names.index(("value", name))]
-
-    def _arrays(self, column: FeatureColumn) -> list[NDArray[Any]]:
-        """Return the columns of a feature without rows."""
-        dtypes = map(self._dtype, column.feature.inputs)
-        return [np.empty(0, np.float64 if dtype == _OBJECT else dtype) for dtype in dtypes]
-
-    def _call(self, column: FeatureColumn, options: Any, arrays: Any, shared: Any) -> Any:
-        with naming(column.feature, column.window):
-            return column.feature.call(arrays, shared, threads=1, **options)
 
     # Rows.
 
@@ -253,6 +228,14 @@ class _Series:
             first = min(first, int(np.searchsorted(times, limit)))
         return held.first + max(first, 0)
 
+    def load(
+        self, key: tuple[Any, ...], columns: list[NDArray[Any]], first: int, last: int, dropped: int = 0
+    ) -> None:
+        """Hold the rows ``first, ..., last - 1`` of columns, in order of time, that windows may need."""
+        held = self.held[key] = _Held(list(columns))
+        held.first, held.last, held.dropped = first, last, dropped
+        held.keep_from(self.needed(held))
+
     def expire(self, limit: Any) -> int:
         """Drop the keys whose newest row is at or before `limit`; return how many."""
         number = 0
@@ -279,16 +262,17 @@ class _Series:
                 shared[which] = WindowsAt(*bounds, len(held.part(0)), kind="at").in_chains()
             arrays = []
             for name in feature.inputs:
-                key = name, feature.condition
+                key = feature.statistic in frames.CODED, name, feature.condition
                 if key not in columns:
-                    columns[key] = self._values(held, *key)
+                    with naming(feature):
+                        columns[key] = self._values(held, *key)
                 arrays.append(columns[key][0])
             with naming(feature, job.column.window):
                 results = job.run(arrays, shared[which], len(held.columns[0]))
             if feature.statistic in POSITIONS and feature.parameters.get("relative_to", "data") == "data":
                 for rows in results:
                     rows += np.where(rows >= 0, held.dropped, 0)
-            known = columns[feature.inputs[0], feature.condition][1]
+            known = columns[key][1]
             for numbers, result in zip(job.numbers, results):
                 values = list(result) if result.dtype.kind in "mM" else result.tolist()
                 if known is not None and feature.statistic in ("first", "last", "mode"):
@@ -296,9 +280,11 @@ class _Series:
                 for number, value in zip(numbers, values):
                     found[number] = value
 
-    def _values(self, held: _Held, name: str, condition: str | None) -> tuple[NDArray[Any], Any]:
+    def _values(self, held: _Held, coded: bool, name: str, condition: str | None) -> tuple[NDArray[Any], Any]:
         """Return a column of the rows as the functions take it, and the values that codes stand for."""
         values, known = held.part(1 + self.names.index(("value", name))), None
+        if values.dtype == _OBJECT and not coded:
+            raise TypeError(f"column {name!r} of object serves only {', '.join(frames.CODED)}")
         if values.dtype == _OBJECT:
             known = sorted({value for value in values if _place(value)[0] and value == value})
             codes = {value: code for code, value in enumerate(known)}
@@ -320,11 +306,6 @@ class _Series:
             several = _SEGMENT * len(times), times, at, _SEGMENT * len(which)
             bounds[:, which] = each_window(reach, *several, 1).bounds(0, len(which))
         return bounds[0], bounds[1]
-
-
-def _both(first: Callable[..., Any], second: Callable[..., Any], *given: Any) -> Any:
-    """Return the call of the order statistics of two calls."""
-    return join_selections(first(*given), second(*given))
 
 
 def _place(value: Any) -> tuple[bool, bool, Any]:
@@ -564,14 +545,11 @@ class FeatureStream:
         order = Order(self.features, series.keys, [rows])
         columns = [frames.take(values, order.rows) for values in columns]
         offsets = order.options["segments"]
-        last = np.arange(len(rows))[offsets[1:] - 1] if order.rows is None else order.rows[offsets[1:] - 1]
+        last = frames.take(np.arange(len(rows)), order.rows)[offsets[1:] - 1]
         keys = [[_key(key) for key in rows[name][last].to_list()] for name in series.keys]
         groups = list(zip(*keys)) if keys else [()]
         for i in np.argsort(columns[0][offsets[1:] - 1], kind="stable").tolist():
-            held = _Held(list(columns))
-            held.first, held.last = offsets[i].item(), offsets[i + 1].item()
-            held.keep_from(series.needed(held))
-            series.held[groups[i]] = held
+            series.load(groups[i], columns, offsets[i].item(), offsets[i + 1].item())
 
     def snapshot(self) -> bytes:
         """Return the state as bytes that :meth:`restore` reads; operators of users cannot be stored."""
@@ -579,6 +557,8 @@ class FeatureStream:
         objects: list[Any] = []
         for series in self._series:
             held = list(series.held.values())
+            for each in held:
+                each.keep_from(series.needed(each))
             arrays.append(np.array([[each.last - each.first, each.dropped] for each in held]).reshape(-1, 2))
             for i, dtype in enumerate(series.dtypes):
                 joined = np.concatenate([np.empty(0, dtype), *(each.part(i) for each in held)])
@@ -596,6 +576,9 @@ class FeatureStream:
             "objects": objects,
         }
         return write(type(self).__name__, own, arrays)
+
+    def __reduce__(self) -> Any:
+        return type(self).restore, (self.snapshot(),)
 
     @classmethod
     def restore(cls, data: bytes) -> Self:
@@ -636,10 +619,8 @@ class FeatureStream:
                     raise ValueError("its arrays have other shapes or dtypes")
                 columns.append(values)
             for key, first, last, dropped in zip(keys, offsets[:-1], offsets[1:], counts[:, 1], strict=True):
-                part = [values[first:last].copy() for values in columns]
-                stream._spec.restored_times(part[0], last - first)
-                if not (first < last and dropped >= 0 and part[0][-1] <= newest):
+                stream._spec.restored_times(columns[0][first:last], last - first)
+                if not (first < last and dropped >= 0 and columns[0][last - 1] <= newest):
                     raise ValueError("its rows do not fit its keys and times")
-                held = series.held[tuple(key)] = _Held(part, int(dropped))
-                held.keep_from(0)
+                series.load(tuple(key), columns, first, last, int(dropped))
         return stream

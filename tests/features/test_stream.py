@@ -1,5 +1,7 @@
 """Streams of features against the computation over frames of the rows so far."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -126,7 +128,7 @@ def test_streams_continue_frames_and_snapshots(kind):
     streams = [f.FeatureStream.from_frame(features, KINDS[kind](half)), features.stream(dtypes=DTYPES)]
     for row in rows_of(half):
         streams[1].push(row)
-    streams.append(f.FeatureStream.restore(streams[0].snapshot()))
+    streams.append(pickle.loads(pickle.dumps(streams[0])))
     for stream in streams:
         check(stream, features, half)
         for row in rows_of(frame[200:]):
@@ -182,6 +184,8 @@ def test_definitions_that_no_stream_can_serve():
         f.Features([f.zscore("x").over(2)], on="t").stream()
     with pytest.raises(TypeError, match="ttl must be a width"):
         f.Features([f.sum("x").over(2)], on="t").stream(ttl=3)
+    with pytest.raises(TypeError, match=r"feature max\('x'\): column 'x' of object serves only nunique"):
+        f.Features([f.nunique("x").over(2), f.max("x").over(2)], on="t").stream(dtypes={"x": object})
     with pytest.raises(TypeError, match="widths of the same kind"):
         f.Features([f.sum("x").over("2D")], on="t").stream(ttl=3.0)
 
