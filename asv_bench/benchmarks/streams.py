@@ -160,3 +160,40 @@ class Streams:
         push = self.push
         for part in self.parts:
             push(part)
+
+
+class LateRows:
+    """Rows that arrive after 10 or 1,000 newer ones, in windows by time; no peer takes them."""
+
+    params: ClassVar[Any] = (["Sum", "Var", "Median", "Max", "Nunique"], [10, 1000])
+    param_names = ("statistic", "newer")
+
+    def setup(self, statistic: str, newer: int) -> None:
+        """Fill the window."""
+        m = 10_000
+        self.stream = getattr(rollstat, f"Rolling{statistic}")(float(m), lateness=float(m))
+        self.stream.extend(series("normal", m), times=np.arange(m))
+        self.time = m - newer - 0.5
+        self.values = series("normal", 100).tolist()
+
+    def time_insert(self, statistic: str, newer: int) -> None:
+        """Insert a hundred rows."""
+        for x in self.values:
+            self.stream.insert(x, self.time)
+
+
+class FeaturesOfStream:
+    """A query of 36 features, six statistics over six windows, for a key with 400 rows."""
+
+    def setup(self) -> None:
+        """Fill the stream."""
+        f = import_module("rollstat.features")
+        features = [f.sum("x"), f.mean("x"), f.median("x"), f.quantile("x", 0.95), f.max("x"), f.nunique("x")]
+        windows = [feature.over(1.0, 7.0, 30.0, 90.0, 10, 100, min_periods=1) for feature in features]
+        self.stream = f.Features(windows, by="k", on="t", closed="left").stream()
+        for t, x in enumerate(series("normal", 400).tolist()):
+            self.stream.push({"k": 1, "t": float(t), "x": x})
+
+    def time_query(self) -> None:
+        """Query once."""
+        self.stream.query(1, 400.0)

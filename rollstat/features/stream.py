@@ -149,9 +149,7 @@ class _Series:
         rows = [each.left for each in self._reaches if isinstance(each, Rows)]
         widths = [each.before for each in self._reaches if isinstance(each, Interval)]
         self._most_rows, self._widest = max(rows, default=0), max(widths, default=None)
-        self._batches: dict[Any, list[int]] = {}
-        for i, reach in enumerate(self._reaches):
-            self._batches.setdefault((type(reach), *reach[-2:]), []).append(i)
+        self._alike = self._batches()
         self.evaluate(self.empty(0), self.dtypes[0].type(0), [None] * len(features.columns))  # checks all
 
     def empty(self, room: int) -> _Held:
@@ -296,16 +294,23 @@ class _Series:
     def _bounds(self, times: NDArray[Any], time: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the bounds of all windows at a time."""
         bounds = np.empty((2, len(self._reaches)), np.int64)
-        for (kind, *flags), which in self._batches.items():
-            reaches = [self._reaches[i] for i in which]
-            first, last = (np.array([reach[i] for reach in reaches]) for i in (0, 1))
-            reach: Any = Interval(first, last, *flags)
-            if kind is Rows:
-                reach = Rows(first, last, 1, "rows", *flags)
+        for reach, which in self._alike:
             at = np.full(len(which), time, times.dtype)
             several = _SEGMENT * len(times), times, at, _SEGMENT * len(which)
             bounds[:, which] = each_window(reach, *several, 1).bounds(0, len(which))
         return bounds[0], bounds[1]
+
+    def _batches(self) -> list[tuple[Any, list[int]]]:
+        """Return windows whose bounds are found together, as one reach and their numbers."""
+        alike: dict[Any, list[int]] = {}
+        for i, reach in enumerate(self._reaches):
+            alike.setdefault((type(reach), *reach[-2:]), []).append(i)
+        found: list[tuple[Any, list[int]]] = []
+        for (kind, *flags), which in alike.items():
+            first, last = (np.array([self._reaches[i][side] for i in which]) for side in (0, 1))
+            rows = Rows(first, last, 1, "rows", *flags)
+            found.append((rows if kind is Rows else Interval(first, last, *flags), which))
+        return found
 
 
 def _place(value: Any) -> tuple[bool, bool, Any]:
