@@ -221,7 +221,7 @@ class _Series:
         newest = times[-1].item()
         first = int(np.searchsorted(times, newest)) - self._most_rows
         if self._widest is not None:
-            limit = newest - self._widest.item()
+            limit = newest - np.asarray(self._widest).item()
             limit = np.nextafter(limit, -np.inf) if times.dtype.kind == "f" else max(limit, -(2**63))
             first = min(first, int(np.searchsorted(times, limit)))
         return held.first + max(first, 0)

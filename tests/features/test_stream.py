@@ -112,6 +112,20 @@ def test_rows_that_windows_need_are_held_whatever_order_they_arrive_in(closed):
     assert max(len(held.columns[0]) for held in few._series[0].held.values()) <= 128
 
 
+def test_rows_at_positions():
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame({"t": rng.integers(0, 90, 300) / 10 + np.arange(300), "x": rng.integers(0, 99, 300)})
+    features = f.Features([f.max("x").over(0.7, 5.0, 2), f.argmin("x").over(5.0)], on="t", closed="both")
+    stream = features.stream()
+    for number, row in enumerate(frame.to_dict("records"), 1):
+        stream.push(row)
+        if number % 60 == 0:
+            labels = frame[:number][["t"]].max().to_frame().T
+            expected = features.compute(frame[:number], at=labels).iloc[0, 1:]
+            assert stream.query(labels["t"][0]) == expected.to_dict()
+    assert len(stream._series[0].held[()].columns[0]) < 300
+
+
 def test_further_columns_order_rows_of_equal_time():
     frame = transactions(100)
     features = exact_features(order_by="number")
