@@ -135,3 +135,6 @@ process that repeats a call most likely has successors that do so too."""
 
 CONVOLVE_DIRECTLY = 320
 """Weights by position up to which products are summed directly; more take a Fourier transform."""
+
+COMPILED_APPLY_ROWS = 20_000
+"""Windows from which on the accessor compiles functions of windows: to compile one takes up to seconds."""

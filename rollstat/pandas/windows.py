@@ -37,6 +37,7 @@ from rollstat.pandas.calls import (
 )
 from rollstat.pandas.functions import apply_without_inf, known
 from rollstat.registry import REGISTRY
+from rollstat.thresholds import COMPILED_APPLY_ROWS
 
 # The stubs of pandas leave out the methods by which its classes call each other.
 _PandasRolling: Any = pd.api.typing.Rolling
@@ -658,7 +659,8 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         Statistics compute ``len``, the built-in ``sum``, ``min`` and ``max``, `numpy.sum`, `mean`, `median`,
         `min`, `max`, `std`, `var`, their forms that ignore NaN, `numpy.ptp`, `any`, `all`, `count_nonzero`,
         `argmin` and `argmax`, `pandas.Series.nunique`, and `scipy.stats.skew` and `kurtosis`. Numba compiles
-        any other function that takes arrays, see :func:`rollstat.rolling_apply`.
+        other functions that take arrays, see :func:`rollstat.rolling_apply`. pandas calls functions of fewer
+        than 20,000 windows, for which compiling takes too long, and functions that cannot be compiled.
 
         Parameters
         ----------
@@ -686,6 +688,10 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
             raise ValueError(f"columns takes windows that rollstat computes; got {self!r}, engine={engine!r}")
         plain = not any((engine, engine_kwargs, args, kwargs, self._options, columns)) and type(raw) is bool
         call = self._known(func, raw) if plain else None
+        reason = "a function that takes Series, or these windows"
+        if call is None and windows is not None and not self._options and columns is None:
+            reason = self._reason_for_function(func, args or (), kwargs)
+            windows = windows if not reason else None
         if call is None and windows is not None:
             parameters = {"function": func, "args": args or (), "kwargs": kwargs}
             parameters["with_missing"] = "nan_policy" not in self._options
@@ -696,8 +702,16 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         if call is not None:
             return self._apply(call, "apply")
         if engine is None:
-            hand_back("apply", "a function that takes Series, or these windows")
+            hand_back("apply", reason)
         return self._pandas("apply")(func, raw, engine, engine_kwargs, args, kwargs)
+
+    def _reason_for_function(self, function: Any, args: Any, kwargs: Any) -> str:
+        """Return why pandas calls a function that takes arrays; empty if it is compiled."""
+        if len(self.obj) < COMPILED_APPLY_ROWS:
+            return f"fewer than {COMPILED_APPLY_ROWS:,} windows"
+        from rollstat.statistics.aggregate.computation import is_compilable  # imports kernels
+
+        return "" if is_compilable(function, args, kwargs) else "a function that Numba does not compile"
 
     def regression(self, y: Any, x: Any, intercept: bool = True, weights: Any = None) -> Any:
         """Return the least squares of one column on others, see :func:`rollstat.rolling_regression`.

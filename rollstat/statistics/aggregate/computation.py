@@ -1,7 +1,9 @@
 """Any associative operator, and any function of the values of each window, block by block."""
 
 from collections.abc import Callable, Sequence
+from inspect import Parameter, signature
 from numbers import Real
+from types import FunctionType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -101,6 +103,10 @@ _reasons: WeakKeyDictionary[type, dict[Any, str]] = WeakKeyDictionary()
 _warned: WeakSet[Any] = WeakSet()
 
 
+def _code_of(function: Any) -> Any:
+    return getattr(getattr(function, "py_func", function), "__code__", type(function))
+
+
 class WindowFunction(NamedTuple):
     """A function of the values of each window.
 
@@ -122,30 +128,36 @@ class WindowFunction(NamedTuple):
     reason: str = ""
 
     @classmethod
+    def compiled(
+        cls, function: Callable[..., Any], dtypes: Sequence[np.dtype[Any]], with_missing: bool
+    ) -> "WindowFunction":
+        """Return a compiled function of windows of series of `dtypes`, or raise TypeError."""
+        names = getattr(function, "__name__", ""), *getattr(_code_of(function), "co_names", ())
+        if with_missing and "median" in names:
+            raise TypeError("its median of values with NaN is a number; use numpy.nanmedian")
+        operator = compiled(function_operator(function))
+        if hasattr(operator, "__not_stored__"):  # so it would be compiled in every call
+            raise TypeError(operator.__not_stored__)
+        columns = tuple(read_only(np.ones(1, computing_dtype(dtype))) for dtype in dtypes)
+        known, key = _reasons.setdefault(type(operator), {}), tuple(column.dtype for column in columns)
+        if key in known:
+            raise TypeError(known[key])
+        try:
+            return cls(operator, *describe_function(operator, columns))
+        except TypeError as error:
+            known[key] = str(error)
+            raise
+
+    @classmethod
     def of(
         cls, function: Callable[..., Any], dtypes: Sequence[np.dtype[Any]], with_missing: bool
     ) -> "WindowFunction":
         """Return a function of windows of series of `dtypes`; warn once if it cannot be compiled."""
-        name = getattr(function, "__name__", repr(function))
-        code = getattr(getattr(function, "py_func", function), "__code__", type(function))
-        columns = tuple(read_only(np.ones(1, computing_dtype(dtype))) for dtype in dtypes)
-        key = tuple(column.dtype for column in columns)
         try:
-            if with_missing and "median" in (name, *getattr(code, "co_names", ())):
-                raise TypeError("its median of values with NaN is a number; use numpy.nanmedian")
-            operator = compiled(function_operator(function))
-            if hasattr(operator, "__not_stored__"):  # so it would be compiled in every call
-                raise TypeError(operator.__not_stored__)
-            known = _reasons.setdefault(type(operator), {})
-            if key in known:
-                raise TypeError(known[key])
-            try:
-                return cls(operator, *describe_function(operator, columns))
-            except TypeError as error:
-                known[key] = str(error)
-                raise
+            return cls.compiled(function, dtypes, with_missing)
         except TypeError as error:
             reason = str(error)
+        name, code = getattr(function, "__name__", repr(function)), _code_of(function)
         if code not in _warned:
             _warned.add(code)
             warn_at_caller(f"Python calls {name} for each window, without compiled code: {reason}")
@@ -162,6 +174,33 @@ class WindowFunction(NamedTuple):
             return found
 
         return cls(function_operator(checked), (np.dtype(np.float64),), True, reason)
+
+
+def with_arguments(function: Any, series: int, args: Any, kwargs: Any) -> Callable[..., Any]:
+    """Return a function of windows of `series` alone, which has the further arguments as defaults."""
+    if not callable(function):
+        raise TypeError(f"function must be callable; got {function!r}")
+    if not args and not kwargs:
+        return function
+    own: Any = getattr(function, "py_func", function)
+    parameters = signature(own).parameters.values()
+    if not isinstance(own, FunctionType) or any(
+        p.kind != Parameter.POSITIONAL_OR_KEYWORD for p in parameters
+    ):
+        return lambda *windows: function(*windows, *args, **kwargs)
+    bound = signature(own).bind(*range(series), *args, **kwargs)
+    bound.apply_defaults()
+    return FunctionType(own.__code__, own.__globals__, own.__name__, bound.args[series:], own.__closure__)
+
+
+def is_compilable(function: Any, args: Any = (), kwargs: Any = None) -> bool:
+    """Return whether Numba compiles a function of windows of one series of float64, with missing values."""
+    own = with_arguments(function, 1, args, kwargs or {})
+    try:
+        WindowFunction.compiled(own, [np.dtype(np.float64)], True)
+    except TypeError:
+        return False
+    return True
 
 
 class Application(Computation):

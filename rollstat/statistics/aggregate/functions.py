@@ -1,8 +1,6 @@
 """Any associative operator, and any function of the values of a window, over any monotone windows."""
 
 from collections.abc import Callable
-from inspect import Parameter, signature
-from types import FunctionType
 from typing import Any, Unpack
 
 import numpy as np
@@ -15,7 +13,7 @@ from rollstat.operators import as_operator
 from rollstat.operators.interface import arguments_of_lift, is_builtin
 from rollstat.options import CommonOptions, Options, Window
 from rollstat.registry import check_algorithm
-from rollstat.statistics.aggregate.computation import Application, WindowFunction
+from rollstat.statistics.aggregate.computation import Application, WindowFunction, with_arguments
 from rollstat.statistics.aggregate.drivers import ALGORITHMS, aggregate, prepare
 from rollstat.statistics.aggregate.objects import aggregate_objects
 from rollstat.statistics.common import as_floats, call, combine, numbers, operators, plain_dtype, statistic
@@ -245,23 +243,6 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
     return combine([arr], window, operator, "aggregate", options, required=0)
 
 
-def _with_arguments(function: Any, series: int, args: Any, kwargs: Any) -> Callable[..., Any]:
-    """Return a function of windows of `series` alone, which has the further arguments as defaults."""
-    if not callable(function):
-        raise TypeError(f"function must be callable; got {function!r}")
-    if not args and not kwargs:
-        return function
-    own: Any = getattr(function, "py_func", function)
-    parameters = signature(own).parameters.values()
-    if not isinstance(own, FunctionType) or any(
-        p.kind != Parameter.POSITIONAL_OR_KEYWORD for p in parameters
-    ):
-        return lambda *windows: function(*windows, *args, **kwargs)
-    bound = signature(own).bind(*range(series), *args, **kwargs)
-    bound.apply_defaults()
-    return FunctionType(own.__code__, own.__globals__, own.__name__, bound.args[series:], own.__closure__)
-
-
 def _rises(window: NDArray[Any]) -> int:
     """Return how many values are above the one before."""
     count = 0
@@ -353,7 +334,7 @@ def rolling_apply(
     dtypes = [plain_dtype(numbers(name, each).dtype) for name, each in zip(names, series)]
     if with_missing:
         series, dtypes = tuple(map(as_floats, series)), [np.dtype(np.float64)] * len(series)
-    own = _with_arguments(function, len(series), args, kwargs or {})
+    own = with_arguments(function, len(series), args, kwargs or {})
     parameters: dict[str, Any] = {"with_missing": bool(with_missing)}
     parameters["function"] = WindowFunction.of(own, dtypes, bool(with_missing))
     return call(Application, list(series), window, options, "apply", series_names=names, **parameters)
