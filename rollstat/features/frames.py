@@ -168,13 +168,6 @@ def held_of(series: Any) -> NDArray[Any]:
     return where(values, ~mask) if mask.any() else values
 
 
-def of_row(row: Mapping[str, Any]) -> Any:
-    """Return a frame of one row; None is NaN."""
-    return nw.from_dict(
-        {name: [np.nan if value is None else value] for name, value in row.items()}, backend="pandas"
-    )
-
-
 def in_microseconds(*times: NDArray[Any]) -> list[NDArray[Any]]:
     """Return positions as datetimes in the same order."""
     codes = factorized(np.concatenate(times), ordered=True).astype("M8[us]")
@@ -244,6 +237,28 @@ def condition_of(text: str, frame: Any) -> NDArray[np.bool_]:
     if found.dtype != nw.Boolean:
         raise TypeError(f"where must be true or false; {text!r} is of {found.dtype}")
     return np.asarray(found.fill_null(False).to_numpy(), np.bool_)
+
+
+def item(row: Mapping[str, Any], name: str) -> Any:
+    """Return the value of a column of a row, or raise."""
+    if name not in row:
+        raise ValueError(f"row has no column {name!r}; it has {', '.join(map(str, row))}")
+    return row[name]
+
+
+def holds(text: str, row: Mapping[str, Any]) -> bool:
+    """Return whether a boolean column or a condition is true of a row; None in a condition is NaN."""
+
+    def column(name: str) -> NDArray[Any]:
+        value = item(row, name)
+        return np.array([np.nan if value is None else value])
+
+    if row.get(text, 0) is None:
+        return False
+    found = np.asarray(expression_of(text, list(row), column))
+    if found.dtype != np.bool_:
+        raise TypeError(f"where must be true or false; {text!r} is of {found.dtype}")
+    return bool(found[0])
 
 
 def expression_of(text: str, names: Sequence[str], column: Callable[[str], Any]) -> Any:

@@ -416,23 +416,20 @@ class FeatureStream:
         ----------
         row : mapping
             The columns and their values: keys, times, those that features take and those of conditions. None
-            and NaN are missing. A row may be older than others; equal times remain in the order of arrival,
-            or are ordered by the columns `order_by`.
+            and NaN are missing; in a condition None is NaN, as in pandas. A row may be older than others;
+            equal times remain in the order of arrival, or are ordered by the columns `order_by`.
 
         Raises
         ------
         ValueError, TypeError
             If a column is missing or a value does not fit its dtype. The stream does not change.
         """
-        for name in (*self.keys, self._on):
-            if name not in row:
-                raise ValueError(f"row has no column {name!r}; it has {', '.join(map(str, row))}")
+        keys = {name: _key(frames.item(row, name)) for name in self.keys}
+        hash(tuple(keys.values()))  # raises before anything changes
         values: dict[Any, Any] = {}
         for kind, name in dict.fromkeys(name for series in self._series for name in series.names):
             values[kind, name] = self._value(kind, name, row)
-        keys = {name: _key(row[name]) for name in self.keys}
-        hash(tuple(keys.values()))  # raises before anything changes
-        time, self._kind_of_times = self._time(row[self._on])
+        time, self._kind_of_times = self._time(frames.item(row, self._on))
         self._decided = True
         for series in self._series:
             own = [time, *(values[name] for name in series.names)]
@@ -442,10 +439,8 @@ class FeatureStream:
     def _value(self, kind: str, name: str, row: Mapping[str, Any]) -> Any:
         """Return a value of a row as it is stored."""
         if kind == "where":
-            return frames.condition_of(name, frames.of_row(row))[0]
-        if name not in row:
-            raise ValueError(f"row has no column {name!r}; it has {', '.join(map(str, row))}")
-        value = row[name]
+            return frames.holds(name, row)
+        value = frames.item(row, name)
         if kind == "order" or self._dtypes.get(name) == _OBJECT:
             return value
         codec = self._codecs.setdefault(name, Codec(np.float64))

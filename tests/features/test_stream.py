@@ -191,6 +191,26 @@ def test_bad_input_changes_nothing():
             f.FeatureStream.restore(damaged)
 
 
+@pytest.mark.parametrize(
+    "condition", ["big", "not amount > 2", "category in ('rent',) or 1 < amount <= 4", "category != 'food'"]
+)
+def test_filters(condition):
+    frame = transactions(60)
+    frame["big"] = frame["amount"] > 4
+    features = f.Features([f.count("price").where(condition).over(9)], by="customer", on="time")
+    stream = features.stream()
+    for row in frame.to_dict("records"):
+        stream.push(row)
+    check(stream, features, frame)
+    with pytest.raises(
+        ValueError, match=r"row has no column '(big|amount|category)'|where takes comparisons"
+    ):
+        stream.push({"customer": "a", "time": frame["time"][0], "price": 1.0})
+    assert stream.query("nobody", frame["time"].max())["price_count_9"] == 0
+    with pytest.raises(TypeError, match="where must be true or false; 'price' is of float64"):
+        f.Features([f.count("price").where("price").over(9)], on="time").stream().push(rows_of(frame)[0])
+
+
 def test_definitions_that_no_stream_can_serve():
     with pytest.raises(ValueError, match="needs on="):
         f.Features([f.sum("x").over(2)]).stream()
