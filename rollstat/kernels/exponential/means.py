@@ -11,8 +11,9 @@
                           S = v + (d, d**2, ..., d**8) * S of the row before
 
 Values are taken less the first observation of their segment, so the mean of equal values is exactly their
-value. A missing value adds nothing; with `ignore_na` it does not age the others either. Without `adjust` the
-first observation has the weight of all rows before it: W is 1 / alpha in every row, and again after a gap.
+value. A missing value adds nothing: among eight rows, its weight is 0. With `ignore_na` it does not age the
+others either. Without `adjust` the first observation has the weight of all rows before it: W is 1 / alpha in
+every row, and again after a gap, unless `ignore_na` leaves none.
 With `factors`, one a row, every row is computed by itself.
 
 State: S, W and the number of observations. Invariant: W and S belong to the row before i. Sums that leave the
@@ -40,7 +41,7 @@ from rollstat.compile.simd.vectors import (
 )
 
 LEAST_DECAY = 2.0**-40
-_SMALL, _LARGE = 2.0**-100, 2.0**100
+SMALL, _LARGE = 2.0**-100, 2.0**100
 _MOST = 1e300  # of an anchor
 
 
@@ -81,11 +82,30 @@ def means_by_row(values, factors, offsets, decay, adjust, ignore_na, summed, lea
 
 
 @kernel(forceinline=True)
-def scanned(v, lanes):
+def same_aging(lanes, first):
+    """Return what `scanned` needs where each lane ages the earlier ones alike; powers of it begin at `first`.
+
+    The last vector is the weight of all earlier rows in each lane.
+    """
+    powers = broadcast(lanes[first]), broadcast(lanes[first + 1]), broadcast(lanes[first + 3])
+    return *powers, load(lanes, first)
+
+
+@kernel(forceinline=True)
+def aging_of(one_lane):
+    """Return what `scanned` needs where each lane ages the earlier ones by a factor of its own."""
+    one = zeros_like(one_lane) + broadcast(1.0)
+    two = one_lane * shift_in_previous(one, one_lane, 1)
+    four = two * shift_in_previous(one, two, 2)
+    return one_lane, two, four, four * shift_in_previous(one, four, 4)
+
+
+@kernel(forceinline=True)
+def scanned(v, aging):
     """Return the decayed sums of the lanes up to each one."""
-    v = v + broadcast(lanes[0]) * shift_in_previous(zeros_like(v), v, 1)
-    v = v + broadcast(lanes[1]) * shift_in_previous(zeros_like(v), v, 2)
-    return v + broadcast(lanes[3]) * shift_in_previous(zeros_like(v), v, 4)
+    v = v + aging[0] * shift_in_previous(zeros_like(v), v, 1)
+    v = v + aging[1] * shift_in_previous(zeros_like(v), v, 2)
+    return v + aging[2] * shift_in_previous(zeros_like(v), v, 4)
 
 
 @kernel
@@ -95,7 +115,7 @@ def means_by_vector(values, offsets, lanes, alpha, adjust, ignore_na, summed, le
     `lanes` holds ``decay**1, ..., decay**8`` and then the weights of eight rows without earlier ones. The
     decay is at least `LEAST_DECAY`.
     """
-    decay, powers, ramp, one = lanes[0], load(lanes, 0), load(lanes, 8), broadcast(1.0)
+    decay, same, ramp, one = lanes[0], same_aging(lanes, 0), load(lanes, 8), broadcast(1.0)
     finite = True
     for segment in range(len(offsets) - 1):
         i, end = offsets[segment], offsets[segment + 1]
@@ -111,20 +131,23 @@ def means_by_vector(values, offsets, lanes, alpha, adjust, ignore_na, summed, le
             if count >= least and i + 8 <= end and not gap:
                 v = load(values, i) - shift
                 clean = not contains_nan(v)
-                if clean or (adjust and not ignore_na):
+                if clean or adjust or ignore_na:
+                    aging = same
                     if not clean:
                         seen = replace_nan(v * zeros_like(v) + one, zeros_like(v))
                         v = replace_nan(v, zeros_like(v))
-                        scale, scaled = scanned(seen, lanes) + powers * broadcast(weight), -1.0
+                        if ignore_na:
+                            aging = aging_of(seen * broadcast(decay) + (one - seen))
+                        scale, scaled = scanned(seen, aging) + aging[3] * broadcast(weight), -1.0
                         inverse = one / scale
                     elif scaled != weight:
-                        scale, scaled = ramp + powers * broadcast(weight), weight
+                        scale, scaled = ramp + aging[3] * broadcast(weight), weight
                         inverse = one / scale
-                    v = scanned(v, lanes) + powers * broadcast(total)
+                    v = scanned(v, aging) + aging[3] * broadcast(total)
                     store(v if summed else shift + v * inverse, out, i)
                     total = first_lane(broadcast_lane(v, -1))
                     weight = first_lane(broadcast_lane(scale, -1))
-                    if weight < _SMALL and not summed:
+                    if weight < SMALL and not summed:
                         total, weight = total * _LARGE, weight * _LARGE
                     i += 8
                     continue
@@ -139,7 +162,7 @@ def means_by_vector(values, offsets, lanes, alpha, adjust, ignore_na, summed, le
                 total, weight, count = total * decay + (x - anchor), weight * decay + 1.0, count + 1
                 if gap:
                     total, weight, gap = total / weight / alpha, 1.0 / alpha, False
-            if weight < _SMALL and not summed:
+            if weight < SMALL and not summed:
                 total, weight = total * _LARGE, weight * _LARGE
             out[i] = np.nan if count < least else total if summed else anchor + total / weight
             i += 1

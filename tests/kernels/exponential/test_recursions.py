@@ -41,8 +41,9 @@ def test_sums_beyond_the_range_are_reported(rng):
 @pytest.mark.parametrize(
     "kind", [moments.VARIANCE, moments.DEVIATION, moments.COVARIANCE, moments.CORRELATION]
 )
+@pytest.mark.parametrize("ignore_na", [True, False])
 @pytest.mark.parametrize("adjust", [True, False])
-def test_moments_of_eight_rows_and_of_one(kind, adjust, rng):
+def test_moments_of_eight_rows_and_of_one(kind, adjust, ignore_na, rng):
     for n in (1, 7, 8, 9, 16, 250):
         for decay in (moments.LEAST_DECAY, 0.8, 0.999):
             xs, offsets = data(rng, n), np.array([0, n // 3, n // 3, n])
@@ -50,9 +51,22 @@ def test_moments_of_eight_rows_and_of_one(kind, adjust, rng):
             results = []
             for lanes in (NONE, moments.vector_constants(decay)):
                 results.append(np.empty(n))
-                given = xs, ys, NONE, offsets, lanes, decay, adjust, True, False, kind, 2, results[-1]
+                given = xs, ys, NONE, offsets, lanes, decay, adjust, ignore_na, False, kind, 2, results[-1]
                 moments.moments(*given)
             np.testing.assert_allclose(*results, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", [moments.DEVIATION, moments.CORRELATION])
+def test_moments_after_gaps_that_leave_no_weight(kind, rng):
+    xs, ys = rng.standard_normal((2, 5_000))
+    for first, rows in ((20, 90), (150, 110), (300, 1_000), (1_400, 1_080), (2_600, 2_000)):
+        xs[first : first + rows] = np.nan
+    results = []
+    for lanes in (NONE, moments.vector_constants(0.5)):
+        results.append(np.empty(5_000))
+        given = xs, ys if kind == moments.CORRELATION else None, NONE, np.array([0, 5_000]), lanes
+        moments.moments(*given, 0.5, True, False, False, kind, 2, results[-1])
+    np.testing.assert_allclose(*results, rtol=1e-9, atol=1e-11)
 
 
 def test_weights_of_eight_rows():
