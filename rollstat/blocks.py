@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from rollstat.dtypes import EXACT, greatest_magnitude
 from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan, mark_nan
+from rollstat.kernels.missing.observations import count_before
 from rollstat.kernels.numbers import to_floats
 
 NOTHING_MISSING = np.zeros(0, np.bool_)
@@ -84,7 +85,7 @@ class Kept(threading.local):
 class Block:
     """Consecutive output rows and the values that their windows cover.
 
-    Row ``i`` is the window ``values[start[i]:end[i]]``; neither bound ever decreases.
+    Row ``i`` is the window ``values[start[i]:end[i]]``; neither bound ever decreases unless `any_order`.
 
     Attributes
     ----------
@@ -111,6 +112,8 @@ class Block:
     nan_below : int or None
         Rows with fewer observations are NaN in every output; None where the outputs differ, have another
         missing value, or a mask.
+    any_order : bool
+        Whether bounds may decrease; only computations that take them get such blocks.
     """
 
     def __init__(
@@ -127,6 +130,7 @@ class Block:
         base: int = 0,
         nan_below: int | None = None,
         longest: int | None = None,
+        any_order: bool = False,
     ) -> None:
         self.values = values
         self.rows = len(values) - (reach or width) + 1 if start is None else len(start)
@@ -136,6 +140,7 @@ class Block:
         self.own_row = own_row
         self.base = base
         self.nan_below = nan_below
+        self.any_order = any_order
         self._start = start
         self._end = end
         self._missing = missing
@@ -220,6 +225,13 @@ class Block:
         return self._magnitude
 
     @property
+    def observed(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Bounds of each window as numbers of observations before them."""
+        if self.missing is None:
+            return self.start, self.end
+        return observed_bounds(self.missing, self.start, self.end)
+
+    @property
     def count(self) -> NDArray[np.int64]:
         """Number of observations in each window, int64, shape (rows,)."""
         if self._count is None:
@@ -227,6 +239,9 @@ class Block:
             if missing is None:
                 regular = self.width > 0
                 self._count = np.full(self.rows, self.width) if regular else self.end - self.start
+            elif self.any_order:
+                start, end = self.observed
+                self._count = end - start
             else:
                 self._count = np.empty(self.rows, np.int64)
                 if self.width > 0:
@@ -234,6 +249,15 @@ class Block:
                 else:
                     count_observed(missing, self.start, self.end, self._count)
         return self._count
+
+
+def observed_bounds(
+    missing: NDArray[np.bool_], start: NDArray[np.int64], end: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return bounds of windows as numbers of observations before them."""
+    before = np.empty(len(missing) + 1, np.int64)
+    count_before(missing, before)
+    return before[start], before[end]
 
 
 @dataclass(slots=True)

@@ -90,6 +90,8 @@ def forget_plans() -> None:
 
 NAMED = "named by algorithm="
 """Reason of a choice that the caller made."""
+IN_ANY_ORDER = "the bounds of windows decrease often"
+"""Reason of the choice for a block of windows in any order."""
 
 
 class Bounds(NamedTuple):
@@ -154,6 +156,8 @@ class Computation:
         cannot be laid end to end.
     rounds : bool
         Whether one call and blocks may round differently.
+    any_order : bool
+        Whether blocks may hold windows whose bounds decrease.
     once : bool
         Whether the plan must serve one call alone, because it calls a function of Python, which may have an
         effect that its code does not tell.
@@ -165,6 +169,7 @@ class Computation:
     one_block = False
     knows_rows = False
     rounds = False
+    any_order = False
     once = False
 
     def block_rows(self, width: int, alone: bool = False) -> int:
@@ -305,7 +310,7 @@ class Plan:
         self.computation = make(self.dtype, windows)
         if self.computation.reads_own_row:
             windows.position(0, 0)  # raises if windows belong to no row
-        self.windows = windows.in_chains()
+        self.windows = windows.arranged(self.computation.any_order)
         self._plan_outputs()
         self.lines = math.prod(shape[: self.axis]) * math.prod(shape[self.axis + 1 :])
         short = self.lines > 1 and 0 < length < SHORT_LINE and isinstance(self.windows, FixedWindows)
@@ -462,6 +467,7 @@ class Plan:
             while row < stop:
                 start, end = self.windows.bound(row)
                 size = self.computation.block_rows(max(end - start, 1))
+                size = stop - row if self.windows.any_order else size
                 yield BlockRows(row, min(row + size, stop), 0)
                 row += size
 
@@ -484,6 +490,8 @@ class Plan:
         else:
             start, end = windows.bounds(first, last)
             low, high = int(start[0]), int(end[-1])
+            if windows.any_order:
+                low, high = int(start.min()), int(end.max())
         if self.computation.reads_own_row:
             own_row = windows.position(first, last)
             lowest, highest = int(own_row.min()), int(own_row.max())
@@ -507,6 +515,7 @@ class Plan:
             base=low,
             nan_below=self.min_periods.nan_below(width),
             longest=longest,
+            any_order=windows.any_order,
         )
 
     def empty_block(self, rows: BlockRows) -> Block:

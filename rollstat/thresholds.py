@@ -138,3 +138,9 @@ CONVOLVE_DIRECTLY = 320
 
 COMPILED_APPLY_ROWS = 20_000
 """Windows from which on the accessor compiles functions of windows: to compile one takes up to seconds."""
+
+ANY_ORDER_SHARE = 1 / 64
+"""Share of windows with a lower bound than the one before, above which windows are not sorted into chains."""
+
+ANY_ORDER_ROWS = 1 << 16
+"""Rows that blocks of windows in any order cover: what is built over them stays in the second cache."""

@@ -9,8 +9,9 @@
 
 No other module turns ``closed``, ``center`` and ``step`` into bounds. The bounds of windows around successive
 rows never decrease; they are computed for the rows of one block at a time, so that windows over a long series
-take no memory of their own. Other bounds may have any order: `in_chains` sorts such windows into chains whose
-bounds never decrease. Blocks are cut where a chain ends, so every kernel serves every window.
+take no memory of their own. Other bounds may have any order: `arranged` sorts such windows into chains whose
+bounds never decrease. Blocks are cut where a chain ends, so every kernel serves every window. For statistics
+that take windows in any order, it only cuts them into blocks that cover few rows each.
 """
 
 from copy import copy
@@ -22,9 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import read_only
-from rollstat.kernels.bounds import breaks_of, chains_of, row_bounds
+from rollstat.kernels.bounds import breaks_of, chains_of, parts_of, row_bounds
 from rollstat.kernels.time_bounds import SPARSE, edge_bounds, first_unordered, lags_agree, time_bounds
 from rollstat.sorting import order as order_of
+from rollstat.thresholds import ANY_ORDER_ROWS, ANY_ORDER_SHARE
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -186,6 +188,8 @@ class Windows:
         The windows at which a block must begin: others never decrease, nor leave a large gap.
     one_chain : bool
         Whether no bound ever decreases.
+    any_order : bool
+        Whether bounds may decrease within a block.
     """
 
     length: int
@@ -197,9 +201,13 @@ class Windows:
     order: NDArray[np.intp] | None = None
     breaks = _NO_ROWS
     one_chain = True
+    any_order = False
 
-    def in_chains(self) -> "Windows":
-        """Return the windows in an order in which bounds decrease at few `breaks` only."""
+    def arranged(self, any_order: bool) -> "Windows":
+        """Return the windows in an order in which bounds decrease at few `breaks` only.
+
+        Windows whose bounds decrease often may have `any_order` instead, if a statistic takes them.
+        """
         return self
 
     def put_back(self, results: NDArray[Any]) -> None:
@@ -523,7 +531,7 @@ class ExplicitWindows(Windows):
         self._start = start
         self._end = end
         self.memory = (start, end)
-        self._chained: ExplicitWindows | None = None
+        self._arranged: dict[bool, ExplicitWindows] = {}
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
@@ -545,31 +553,53 @@ class ExplicitWindows(Windows):
             )
         return np.arange(first * self._step, last * self._step, self._step, dtype=np.int64)
 
-    def in_chains(self) -> "ExplicitWindows":
+    def arranged(self, any_order: bool) -> "ExplicitWindows":
         """Return the windows in an order in which bounds decrease at few `breaks` only.
 
-        Sorted by start, each window joins the chain whose last window ends latest, but not after its own end.
+        Windows whose bounds decrease often may have `any_order` instead, if a statistic takes them.
         """
-        if self._chained is not None:
-            return self._chained
-        windows = copy(self)
-        self._chained = windows._chained = windows
-        if windows._cut():
-            order = np.lexsort((self._end, self._start))
-            chain, end = np.empty(self.rows, np.int64), self._end[order]
-            if chains_of(end, np.empty_like(end), chain) > 1:
-                order = order[np.argsort(chain, kind="stable")]
-            windows._start, windows._end = self._start[order], self._end[order]
-            windows.order = order if self.order is None else self.order[order]
-            windows.one_chain = not windows._cut()
-        return windows
+        if any_order not in self._arranged:
+            windows = copy(self)
+            self._arranged[any_order] = windows
+            windows._arranged = {any_order: windows}
+            falls = windows._cut()
+            if falls > ANY_ORDER_SHARE * self.rows and any_order:
+                windows._cut_into_parts()
+            elif falls:
+                windows._sort_into_chains()
+        return self._arranged[any_order]
 
-    def _cut(self) -> bool:
-        """Note where blocks must begin; return whether a bound ever decreases."""
+    def _sort_into_chains(self) -> None:
+        """Sort by start; each window joins the chain that ends latest, but not after the end of it."""
+        order = np.lexsort((self._end, self._start))
+        chain, end = np.empty(self.rows, np.int64), self._end[order]
+        if chains_of(end, np.empty_like(end), chain) > 1:
+            order = order[np.argsort(chain, kind="stable")]
+        self._sort(order)
+        self.one_chain = not self._cut()
+
+    def _cut_into_parts(self) -> None:
+        """Let blocks begin where windows cover other rows; sort by start if that is everywhere."""
+        self.any_order, self.one_chain = True, False
+        size = max(ANY_ORDER_ROWS, 4 * int((self._end - self._start).max()))
+        breaks = np.empty(self.rows, np.int64)
+        count, covered = parts_of(self._start, self._end, size, breaks)
+        if covered > 2 * (self.length + size):
+            self._sort(order_of(self._start))
+            count, _ = parts_of(self._start, self._end, size, breaks)
+        self.breaks = breaks[:count].copy()
+
+    def _sort(self, order: NDArray[np.intp]) -> None:
+        """Put the windows into an order."""
+        self._start, self._end = self._start[order], self._end[order]
+        self.order = order if self.order is None else self.order[order]
+
+    def _cut(self) -> int:
+        """Note where blocks must begin; return how often a bound decreases."""
         breaks = np.empty(self.rows, np.int64)
         count, falls = breaks_of(self._start, self._end, _LARGEST_GAP, breaks)
         self.breaks = breaks[:count].copy()
-        return bool(falls)
+        return int(falls)
 
 
 class WindowsAt(ExplicitWindows):
@@ -598,7 +628,7 @@ class OrderedWindowsAt(WindowsAt):
         self.rows = len(found.own)
         self.memory = (found.times, found.own, found.offsets, found.own_offsets)
         self._found = found
-        self._chained = self
+        self._arranged = {False: self, True: self}
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
@@ -653,10 +683,13 @@ class Found(NamedTuple):
             else:
                 end = count(0 if after is None else after, right_closed)
             return start, np.maximum(start, end, out=end)
-        low, high = (np.repeat(bound, np.diff(own_offsets)) for bound in (offsets[:-1], offsets[1:]))
+        low, high = offsets[:-1], offsets[1:]
+        if len(offsets) > 2:
+            low, high = (np.repeat(bound, np.diff(own_offsets)) for bound in (low, high))
         own_row = count(0, reach.includes) - (reach.includes and not reach.ahead) if rows is None else rows
-        start = np.clip(own_row - reach.left, low, high)
-        return start, np.clip(own_row + reach.right, start, high)
+        start = np.maximum(own_row - reach.left, low)
+        end = np.maximum(own_row + reach.right, np.minimum(start, high, out=start))
+        return start, np.minimum(end, high, out=end)
 
 
 def _of_windows(reach: Rows | Interval, which: Any) -> Any:

@@ -257,7 +257,7 @@ class _Series:
             which, feature = job.windows, job.column.feature
             if which not in shared:
                 bounds = start[list(which)], end[list(which)]
-                shared[which] = WindowsAt(*bounds, len(held.part(0)), kind="at").in_chains()
+                shared[which] = WindowsAt(*bounds, len(held.part(0)), kind="at").arranged(any_order=False)
             arrays = []
             for name in feature.inputs:
                 key = feature.statistic in frames.CODED, name, feature.condition

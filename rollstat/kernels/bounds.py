@@ -9,11 +9,14 @@
 
     end     3 5 4 6 4 5      chain  0 0 1 0 1 1, sorted by start: in each chain ends never decrease
 
-State: the segment of the row; for chains, the last end of each, which descend. Invariant: no segment before
-that of the row holds a later row. Cost: `row_bounds` takes one step for each row and each segment;
-`first_from` O(log d) for a result d rows away, since starts never decrease and steps double before they are
-halved; `subtract_row` and `breaks_of` O(n); `chains_of` O(log c) for each window and c chains, which are the
-fewest possible: Fredman (1975), doi:10.1016/0012-365X(75)90103-X.
+    start   8 2 5 4 9    end 9 4 8 9 11    parts of at most 7 rows: windows 0, 1, 2 and 3 cover [2, 9)
+
+State: the segment of the row; for chains, the last end of each, which descend; for parts, the rows that the
+last one covers. Invariant: no segment before that of the row holds a later row. Cost: `row_bounds` takes one
+step for each row and each segment; `first_from` O(log d) for a result d rows away, since starts never
+decrease and steps double before they are halved; `subtract_row`, `breaks_of` and `parts_of` O(n); `chains_of`
+O(log c) for each window and c chains, which are the fewest possible: Fredman (1975),
+doi:10.1016/0012-365X(75)90103-X.
 """
 
 from rollstat.compile.jit import kernel
@@ -96,7 +99,25 @@ def breaks_of(start, end, gap, breaks):
     for i in range(1, len(start)):
         lower = (start[i] < start[i - 1]) | (end[i] < end[i - 1])
         falls += lower
-        if lower | (start[i] - end[i - 1] > gap):
+        breaks[count] = i  # always, since a branch would often be predicted wrongly
+        count += lower | (start[i] - end[i - 1] > gap)
+    return count, falls
+
+
+@kernel
+def parts_of(start, end, size, breaks):
+    """Write where to cut windows in any order into parts that cover at most `size` rows, or hold one window.
+
+    Return the number of windows at which a part begins, but for the first, and the rows of all parts.
+    """
+    count = covered = 0
+    low = high = start[0]
+    for i in range(len(start)):
+        lower, higher = min(low, start[i]), max(high, end[i])
+        if higher - lower > size and i > 0:
             breaks[count] = i
             count += 1
-    return count, falls
+            covered += high - low
+            lower, higher = start[i], end[i]
+        low, high = lower, higher
+    return count, covered + high - low

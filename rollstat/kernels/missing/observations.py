@@ -10,7 +10,7 @@
     backward        5.0 2.0 2.0 2.0  N       (after the last observation: the last value)
 
 State: a running count, or the last observation so far. Invariant: the bound of a row is the number of
-observations before it. Cost: O(1) amortised per row.
+observations before it. Cost: O(1) per row.
 """
 
 from rollstat.compile.jit import kernel
@@ -18,14 +18,13 @@ from rollstat.kernels.missing.counting import has_nan
 
 
 @kernel
-def observed_bounds(missing, bound, observed):
-    """Write the number of observations before each of the rows `bound`, which never decrease."""
-    row = count = 0
-    for i in range(len(bound)):
-        while row < bound[i]:
-            count += not missing[row]
-            row += 1
-        observed[i] = count
+def count_before(missing, before):
+    """Write the number of observations before each row, and that of all of them to the last of `before`."""
+    count = 0
+    for row in range(len(missing)):
+        before[row] = count
+        count += not missing[row]
+    before[len(missing)] = count
 
 
 @kernel

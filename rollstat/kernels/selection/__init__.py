@@ -7,7 +7,8 @@ Equal windows of any width: `bulk_select` ranks the values of a few windows at a
 only a band of values, gathers the rows that can change the answer (`band_codes`), and moves a cursor over a
 bit set (`bitset_fixed`), or skips rows where branches are predictable (`slide_predictable`).
 
-Windows of any shape, and positions: `rank_set`, over the ranks of all values.
+Windows of any shape, and positions: `rank_set`, over the ranks of all values. Windows in any order:
+`wavelet_matrix`.
 
 Streams, and windows row by row at a guaranteed cost: `two_heaps` takes any window, O(log m) a row;
 `three_trees` (over `weight_balanced_tree`) takes a fixed number of rows, O(log k) a row. Both compare rows by

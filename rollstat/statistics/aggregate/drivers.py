@@ -15,7 +15,7 @@ from rollstat.blocks import Block
 from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
 from rollstat.kernels.aggregate.window import QUEUES, aggregate_windows
-from rollstat.kernels.missing.observations import keep_observed, observed_bounds
+from rollstat.kernels.missing.observations import keep_observed
 from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype, with_constants
 from rollstat.operators.layout import Layout, computing_dtype, describe
 from rollstat.statistics.sums.float_range import combine_within_range, warn_of_range
@@ -75,18 +75,8 @@ def observed(
     block: Block, operator: Any, all_rows: bool = False
 ) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64], NDArray[np.int64]]:
     """Return the arguments of `lift`, and the bounds of windows: without missing rows, or of `all_rows`."""
-    start, end = (block.start, block.end) if all_rows else bounds_of_observed(block)
+    start, end = (block.start, block.end) if all_rows else block.observed
     return _columns(block, operator, None if all_rows else block.missing), _frozen(start), _frozen(end)
-
-
-def bounds_of_observed(block: Block) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the bounds of windows as numbers of observations before them."""
-    if block.missing is None:
-        return block.start, block.end
-    start, end = np.empty_like(block.start), np.empty_like(block.end)
-    observed_bounds(block.missing, block.start, start)
-    observed_bounds(block.missing, block.end, end)
-    return start, end
 
 
 def outputs_for(dtypes: Sequence[np.dtype[Any]], results: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:

@@ -69,7 +69,7 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
         )
     if checked.axis not in (-1, 0, -array.ndim):
         raise ValueError(f"axis must be 0, along which the rows are; got {checked.axis!r}")
-    windows = checked.windows(window, checked.offsets(len(array))).in_chains()
+    windows = checked.windows(window, checked.offsets(len(array))).arranged(any_order=False)
     start, end = windows.bounds(0, windows.rows)
     ready, layout = prepare(operator, [np.dtype((array.dtype, array.shape[1:]))])
     masked = isinstance(values, np.ma.MaskedArray)
@@ -137,7 +137,7 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise ValueError(f"arr must be 1-d if it holds objects; its shape was {values.shape}")
     elements = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    windows = checked.windows(window, checked.offsets(len(elements))).in_chains()
+    windows = checked.windows(window, checked.offsets(len(elements))).arranged(any_order=False)
     start, end = windows.bounds(0, windows.rows)
     min_periods = checked.min_periods_for(windows)
     step = Step("greedy", "all", "the fewest calls of combine in Python", rows=windows.rows)

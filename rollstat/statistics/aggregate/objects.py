@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.blocks import observed_bounds
 from rollstat.kernels.aggregate import greedy
-from rollstat.kernels.missing.observations import observed_bounds
 from rollstat.operators.interface import NOTHING, empty_result
 
 # Least number of combinations that are planned at a time.
@@ -59,9 +59,7 @@ def _observations(
     """Return the elements that are not missing, and the bounds among them."""
     if missing is None:
         return values, np.ascontiguousarray(start, np.int64), np.ascontiguousarray(end, np.int64)
-    first, last = np.empty(len(start), np.int64), np.empty(len(end), np.int64)
-    observed_bounds(missing, start, first)
-    observed_bounds(missing, end, last)
+    first, last = observed_bounds(missing, start, end)
     return [value for value, gone in zip(values, missing.tolist()) if not gone], first, last
 
 

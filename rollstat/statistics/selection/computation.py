@@ -20,12 +20,12 @@ from rollstat.kernels.selection.quantiles import (
     wanted_ranks,
     whole_spread,
 )
-from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
+from rollstat.plan import IN_ANY_ORDER, NAMED, Choice, Computation, OneCall, Output
 from rollstat.registry import reject_algorithm
 from rollstat.statistics.extrema import drivers as extrema
 from rollstat.statistics.extrema.computation import write_distance
 from rollstat.statistics.one_call import sorted_in_one_call
-from rollstat.statistics.selection import rank_bits, row_by_row, small_window
+from rollstat.statistics.selection import rank_bits, row_by_row, small_window, wavelet_matrix
 from rollstat.statistics.selection.ranking import write_sorted
 from rollstat.windows import Windows
 
@@ -35,6 +35,7 @@ ALGORITHMS = {
     "sorted_window": "every window and dtype, in O(m)",
     "three_trees": "a fixed number of rows, step 1",
     "two_heaps": "every window and dtype",
+    "wavelet_matrix": "every window and dtype",
 }
 
 _DRIVERS: dict[str, Callable[[Block, Selection], None]] = {
@@ -43,6 +44,7 @@ _DRIVERS: dict[str, Callable[[Block, Selection], None]] = {
     "sorted_window": row_by_row.sorted_window,
     "three_trees": row_by_row.three_trees,
     "two_heaps": row_by_row.two_heaps,
+    "wavelet_matrix": wavelet_matrix.select,
 }
 _BLOCK_ROWS = {"rank_bits": rank_bits.block_rows, "small_window": small_window.block_rows}
 _POINTS = {"rank_bits": rank_bits.select_points, "small_window": small_window.select_points}
@@ -143,6 +145,7 @@ class OrderStatistics(Computation):
         self.requests = requests
         self.positions = positions
         self.algorithm = algorithm
+        self.any_order = algorithm in ("auto", "wavelet_matrix")
         self.rows = windows.rows
         self.dtype = dtype
         self._varies = not windows.fixed_width
@@ -182,6 +185,8 @@ class OrderStatistics(Computation):
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
         fixed = block.width
+        if block.any_order:
+            return Choice("wavelet_matrix", IN_ANY_ORDER)
         if (
             self.algorithm == "auto"
             and self._varies

@@ -13,7 +13,6 @@ from rollstat.dtypes import PrecisionWarning, warn_at_caller, warn_of_rounding
 from rollstat.kernels.sums.regression import memory_size, regress_windows, state_size
 from rollstat.options import CommonOptions, Window
 from rollstat.plan import Choice, Computation, Output
-from rollstat.statistics.aggregate.drivers import bounds_of_observed
 from rollstat.statistics.common import as_floats, call, numbers, statistic
 from rollstat.windows import Windows
 
@@ -95,7 +94,7 @@ class LeastSquares(Computation):
         for values in series:
             warn_of_rounding(values)
         rows = np.stack(series, axis=1, dtype=np.float64, casting="unsafe")
-        taken, missing, (start, end) = self._series, block.missing, bounds_of_observed(block)
+        taken, missing, (start, end) = self._series, block.missing, block.observed
         own = np.full((block.rows, taken), np.nan)
         if block.own_row is not None:
             own = rows[block.own_row]

@@ -38,13 +38,13 @@ from numpy.typing import NDArray
 
 from rollstat import operators as built_in
 from rollstat import thresholds
-from rollstat.blocks import UNKNOWN, Block, Kept, Outcome, read_only
+from rollstat.blocks import UNKNOWN, Block, Kept, Outcome, observed_bounds, read_only
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.compile.jit import plain
 from rollstat.compile.simd.vectors import aligned_empty
 from rollstat.dtypes import EXACT, is_large
 from rollstat.kernels.missing.counting import subtract_mean_row
-from rollstat.kernels.missing.observations import keep_observed, observed_bounds
+from rollstat.kernels.missing.observations import keep_observed
 from rollstat.kernels.sums import variable_windows
 from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_windows
 from rollstat.kernels.sums.moment_formulas import traits
@@ -451,7 +451,7 @@ def _sum_any_windows(
         both = x is not y
         x = _observed(x, missing)
         y = _observed(y, missing) if both else x
-        start, end = _bounds_of_observed(missing, start), _bounds_of_observed(missing, end)
+        start, end = observed_bounds(missing, start, end)
     if not len(start):
         return False
     scratch = variable_windows.allocate(traits(summand).channels, len(out), longest)
@@ -506,10 +506,3 @@ def _observed(values: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArra
     kept = np.empty(len(values) + 1)
     keep_observed(values, missing, kept)
     return read_only(kept[: len(values) - np.count_nonzero(missing)])
-
-
-def _bounds_of_observed(missing: NDArray[np.bool_], bound: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return bounds as numbers of observations before them."""
-    observed = np.empty(len(bound), np.int64)
-    observed_bounds(missing, bound, observed)
-    return observed

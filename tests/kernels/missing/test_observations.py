@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.missing.observations import copy_until_nan, fill, keep_observed, observed_bounds
+from rollstat.kernels.missing.observations import copy_until_nan, count_before, fill, keep_observed
 
 N = np.nan
 CASES = [
@@ -43,10 +43,9 @@ def test_copy_until_nan(length):
 def test_bounds_and_values_of_observations(rng):
     missing = rng.random(200) < 0.3
     values = rng.standard_normal(200)
-    bound = np.sort(rng.integers(0, 201, 50))
-    observed = np.empty(50, np.int64)
-    observed_bounds(missing, bound, observed)
-    assert observed.tolist() == [int((~missing[:row]).sum()) for row in bound]
+    before = np.empty(201, np.int64)
+    count_before(missing, before)
+    assert before.tolist() == [int((~missing[:row]).sum()) for row in range(201)]
     kept = np.empty((~missing).sum() + 1)
     keep_observed(values, missing, kept)
     np.testing.assert_array_equal(kept[:-1], values[~missing])
