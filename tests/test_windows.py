@@ -11,6 +11,7 @@ from pandas.api.indexers import BaseIndexer, FixedForwardWindowIndexer, Variable
 from pandas.core.indexers.objects import FixedWindowIndexer
 
 import rollstat
+from rollstat import thresholds
 from rollstat.options import Options
 from rollstat.plan import Plan
 from rollstat.statistics.selection.computation import ALGORITHMS
@@ -674,6 +675,59 @@ def test_objects_and_matrices_in_any_order(rng):
             np.linalg.multi_dot([np.eye(2), np.eye(2), *matrices[a:b]]) if b > a else np.full((2, 2), np.nan)
         )
         np.testing.assert_array_equal(result, wanted)
+
+
+@pytest.mark.parametrize("order", ["widths", "random", "places"])
+def test_any_order_equals_chains(order, rng):
+    n = 200_000
+    values = data(rng, n, np.dtype("f8"))
+    end = np.arange(1, n + 1) if order == "widths" else rng.integers(0, n + 1, 20_000)
+    if order == "places":  # three series of windows side by side
+        end = np.stack([np.arange(m, m + 9000) for m in (1, 70_000, 150_000)], 1).ravel()
+    window = np.maximum(end - rng.integers(0, 900, len(end)), 0), end
+    cases = {
+        "rank_bits": (rollstat.rolling_median, {}),
+        "block_scan": (rollstat.rolling_ptp, {}),
+        "operator_scan": (rollstat.rolling_aggregate, {"op": rollstat.operators.Maximum()}),
+    }
+    for algorithm, (function, options) in cases.items():
+        plan = rollstat.explain(function, values, window=window, **options)
+        assert plan.algorithm in ("wavelet_matrix", "static_tree")
+        found = function(values, window=window, threads=2, **options)
+        chains = function(values, window=window, algorithm=algorithm, **options)
+        np.testing.assert_array_equal(found, chains)
+    for function in (rollstat.rolling_sum, rollstat.rolling_std, rollstat.rolling_mean):
+        found = function(values, window, min_periods=2)
+        rows = rng.integers(0, len(end), 200)
+        alone = [
+            function(values[a:b], rollstat.Expanding(), min_periods=2)[-1:]
+            for a, b in np.stack(window, 1)[rows]
+        ]
+        alone = [result[0] if len(result) else np.nan for result in alone]
+        np.testing.assert_allclose(found[rows], alone, rtol=1e-12)
+
+
+def test_parts_cover_few_rows(rng):
+    for rows, length, longest in ((50_000, 1_000_000, 2000), (100_000, 200_000, 30_000), (5, 10, 10)):
+        start = rng.integers(0, length, rows)
+        end = np.minimum(start + rng.integers(0, longest, rows), length)
+        windows = ExplicitWindows(start, end, length).arranged(any_order=True)
+        assert windows.any_order
+        size = max(thresholds.ANY_ORDER_ROWS, 4 * longest)
+        covered = 0
+        for first, last in windows.pieces(0, rows):
+            start, end = windows.bounds(first, last)
+            assert end.max() - start.min() <= size
+            covered += end.max() - start.min()
+        assert covered <= max(4 / 3 * length + size, 2 * (length + size))
+
+
+def test_bounds_that_decrease_rarely_stay_in_chains():
+    start = np.tile(np.arange(1000), 3)
+    for any_order in (False, True):
+        windows = ExplicitWindows(start, start + 5, 2000).arranged(any_order)
+        assert windows.one_chain
+        assert not windows.any_order
 
 
 def test_as_few_chains_as_possible(rng):

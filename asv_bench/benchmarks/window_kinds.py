@@ -1,5 +1,7 @@
 """Every registered statistic over every kind of window, in groups, over frames, and over few rows."""
 
+from importlib import import_module
+
 import numpy as np
 
 import rollstat
@@ -8,6 +10,7 @@ from benchmarks.times import times_of
 from rollstat.registry import REGISTRY
 
 ROWS, GROUPS, COLUMNS, WIDTH = 100_000, 1_000, 20, 100
+_NAMES = {"avg": "mean", "stddev": "std"}  # of SQL and here
 _ENDS = np.arange(1, ROWS + 1)
 
 # The windows of a call on `ROWS` values, by kind.
@@ -62,3 +65,42 @@ class WindowKinds:
     def time_call(self, statistic, kind):
         """Time one call."""
         self.function(*self.arrays, **self.parameters, **{self.name: self.window}, **self.options)
+
+
+class LookBacks:
+    """A look-back of 10 to 2,000 rows for each row, beside DuckDB, on one thread."""
+
+    params = (
+        ["median", "quantile", "max", "sum", "avg", "stddev"],
+        ["rollstat", "duckdb"],
+        [100_000, 1_000_000],
+    )
+    param_names = ("statistic", "library", "rows")
+    timeout = 300
+
+    def setup(self, statistic, library, rows):
+        """Make the data, compile, and compare the results."""
+        values, look_back = series("normal", rows), np.random.default_rng(2).integers(9, 2000, rows)
+        extra = {"q": 0.9} if statistic == "quantile" else {}
+        function = getattr(rollstat, f"rolling_{_NAMES.get(statistic, statistic)}")
+        self.run = lambda: function(values, window=look_back + 1, min_periods=1, **extra)
+        if library == "rollstat":
+            self.run()
+            return
+        try:
+            connection = import_module("duckdb").connect(config={"threads": 1})
+        except ImportError:
+            raise NotImplementedError from None
+        expected, table = self.run(), {"x": values, "i": np.arange(rows), "w": look_back}
+        connection.register("numbers", table)
+        call = "quantile_cont(x, 0.9)" if extra else f"{statistic}(x)"
+        frame = "ORDER BY i ROWS BETWEEN w PRECEDING AND CURRENT ROW"
+        query = f"SELECT i, {call} OVER ({frame}) AS y FROM numbers"
+        self.run = lambda: connection.execute(query).fetchnumpy()
+        found = self.run()
+        found = np.ma.filled(found["y"], np.nan)[np.argsort(found["i"])]
+        np.testing.assert_allclose(found[1:], expected[1:], rtol=1e-7, atol=1e-9)
+
+    def time_call(self, statistic, library, rows):
+        """Time one call."""
+        self.run()

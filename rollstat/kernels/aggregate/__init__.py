@@ -1,9 +1,10 @@
-"""Any associative operator over windows whose bounds never decrease.
+"""Any associative operator over windows.
 
 Arrays:
 
 - van_herk: prefixes and suffixes around a pivot; the fastest, and what ``auto`` means.
 - greedy: the fewest combinations, planned from the bounds alone; also online, and for Python objects.
+- static_tree: combinations of blocks, for windows in any order; all others need bounds that never decrease.
 - apply_windows: any function of the values of a window, called for each.
 
 Streams, on a queue of operator states (ring_queue, also with suffixes or the total of many elements at once),

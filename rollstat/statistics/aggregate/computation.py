@@ -15,7 +15,7 @@ from rollstat.dtypes import compute_dtype, warn_at_caller, warn_of_rounding
 from rollstat.kernels.aggregate.apply_windows import apply_windows
 from rollstat.operators.interface import NOTHING, compiled, empty_result, function_operator
 from rollstat.operators.layout import computing_dtype, describe_function
-from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
+from rollstat.plan import IN_ANY_ORDER, NAMED, Choice, Computation, OneCall, Output
 from rollstat.statistics.aggregate import drivers
 from rollstat.statistics.one_call import operator_in_one_call
 from rollstat.windows import Windows
@@ -61,6 +61,7 @@ class Combination(Computation):
         self._operator, self._layout = drivers.prepare(operator, dtypes)
         self._algorithm = algorithm
         self.one_block = algorithm == "greedy"
+        self.any_order = algorithm in ("auto", "static_tree")
         self.knows_rows = kind is None and bool(getattr(operator, "with_row", False))
         if empty_result(self._operator) is NOTHING:
             required = max(required, 1)  # an empty window has no result
@@ -78,6 +79,8 @@ class Combination(Computation):
 
     def choose(self, block: Block) -> Choice:
         """Return the algorithm for a block."""
+        if block.any_order:
+            return Choice("static_tree", IN_ANY_ORDER)
         if self._algorithm == "auto":
             return Choice("operator_scan", "the fastest for any windows of numbers")
         return Choice(self._algorithm, NAMED)

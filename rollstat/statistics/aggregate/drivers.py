@@ -5,14 +5,14 @@ observations, so an operator needs no identity for missing values.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block
-from rollstat.kernels.aggregate import greedy
+from rollstat.blocks import Block, Kept
+from rollstat.kernels.aggregate import greedy, static_tree
 from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
 from rollstat.kernels.aggregate.window import QUEUES, aggregate_windows
 from rollstat.kernels.missing.observations import keep_observed
@@ -25,7 +25,12 @@ ALGORITHMS = {
     "greedy": "any windows; the fewest combinations",
     "two_stacks": "any windows; at most 2 combinations per element and 1 a row",
     "daba": "any windows; O(1) combinations in every step",
+    "static_tree": "any windows; at most 3 combinations a window and few per element, in any order",
 }
+
+# Clearing new memory would cost the system more than using it.
+_cells = Kept()
+_MOST_ROWS_KEPT = 1 << 18
 
 
 class AggregateOverflow(OverflowError):
@@ -118,6 +123,17 @@ def prepare(operator: Any, dtypes: Sequence[np.dtype[Any]]) -> tuple[Any, Layout
         return constant, describe(constant, values)
 
 
+@lru_cache(maxsize=64)
+def _prepare_once(kind: Any, operator: Any, *dtypes: np.dtype[Any]) -> tuple[Any, Layout]:
+    return prepare(operator, dtypes)
+
+
+def prepare_once(operator: Any, *dtypes: np.dtype[Any]) -> tuple[Any, Layout]:
+    """Return what :func:`prepare` does, which takes as long as thousands of rows, for a built-in operator."""
+    # Operators of two classes with equal parameters are equal.
+    return _prepare_once(cast(Any, type(operator)), operator, *dtypes)
+
+
 def _run(
     algorithm: str,
     operator: Any,
@@ -143,6 +159,13 @@ def _run(
             scan_fixed(operator, values, width, suffix, out, failed)
         else:
             scan(operator, values, start, end, suffix, out, failed)
+    elif algorithm == "static_tree":
+        rows = len(values[0] if isinstance(values, tuple) else values)
+        size = 1 << rows.bit_length()  # of which there are few
+        kept = _cells.get((state, size), partial(static_tree.create, state, size), size <= _MOST_ROWS_KEPT)
+        tree = kept[0][:rows], kept[1][:rows], kept[2]
+        blocks = static_tree.build(operator, values, widest, *tree)
+        static_tree.query(operator, values, blocks, *tree, start, end, out, failed)
     elif algorithm == "greedy":
         header, top, below = greedy.create(widest)
         cells = np.empty(header[greedy.MASK] + 1, state)
@@ -193,6 +216,8 @@ def aggregate(
     failed = np.zeros(block.rows, np.bool_)
     out = written[0] if layout.single else tuple(written)
     width = block.width if block.missing is None else 0
+    if block.any_order:
+        algorithm = "static_tree"
     warn_of_range(operator, columns, block.longest)
     with np.errstate(all="ignore"):
         _run(algorithm, operator, layout.state, values, (start, end), width, out, failed, min_periods)
@@ -221,7 +246,6 @@ def _unscaled(
     """
     if not hasattr(operator, "unscaled"):
         return operator, layout
-    # Operators of two classes with equal parameters are equal.
     longest = max(longest, 1)
     plain, plain_layout, limits = without_exponents(cast(Any, type(operator)), operator, longest)
     floats = [column for column in columns if column.dtype.kind == "f"]

@@ -19,7 +19,9 @@ from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
 from rollstat.kernels.extrema.any_windows import correct_positions, growing, locate, scan
 from rollstat.kernels.extrema.doubling import allocate
-from rollstat.plan import Choice
+from rollstat.operators import Maximum, Minimum
+from rollstat.plan import IN_ANY_ORDER, Choice
+from rollstat.statistics.aggregate.drivers import aggregate, prepare_once
 from rollstat.thresholds import BLOCKWISE, FEW_EXTREMA_ROWS
 
 _NO_MASK = np.empty(0, np.bool_)
@@ -198,8 +200,19 @@ def boundary(block: Block, request: Extrema) -> Outcome:
     return Outcome(complete=not block.searched and not nan, algorithm="boundary")
 
 
+def static_tree(block: Block, request: Extrema) -> Outcome:
+    """Compute extrema, without positions, by a static tree of combinations, for windows in any order."""
+    for operator, out in ((Minimum(), request.minimum), (Maximum(), request.maximum)):
+        if out is not None:
+            prepared = prepare_once(operator, block.values.dtype)
+            aggregate(block, *prepared, [out], "static_tree")
+    return Outcome(algorithm="static_tree")
+
+
 def choose(block: Block) -> Choice:
     """Return the fastest algorithm for a block."""
+    if block.any_order:
+        return Choice("static_tree", IN_ANY_ORDER)
     if block.rows < FEW_EXTREMA_ROWS:
         return Choice("block_scan", f"fewer than {FEW_EXTREMA_ROWS} windows, which vectors do not pay for")
     if block.width > 0:
@@ -220,6 +233,7 @@ ALGORITHMS: dict[str, Callable[[Block, Extrema], Outcome]] = {
     "block_scan": block_scan,
     "boundary": boundary,
     "wedge": wedge,
+    "static_tree": static_tree,
 }
 
 

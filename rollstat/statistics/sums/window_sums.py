@@ -55,8 +55,8 @@ from rollstat.kernels.sums.short_windows import (
     shortest_of_blocks,
     sum_short_windows,
 )
-from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
-from rollstat.statistics.aggregate.drivers import aggregate, prepare
+from rollstat.plan import IN_ANY_ORDER, Bounds, Choice, Computation, OneCall, Output
+from rollstat.statistics.aggregate.drivers import aggregate, prepare_once
 from rollstat.statistics.extrema.drivers import Extrema, automatic
 from rollstat.statistics.one_call import SHORT, OverFloats
 from rollstat.statistics.sums.float_range import MODERATE, is_moderate
@@ -112,6 +112,7 @@ class Sums(Computation):
         self._summand = summand
         self._converts = dtype != _FLOAT64
         self.outputs = [Output(kind, required)] * len(traits(summand).powers)
+        self.any_order = len(self.outputs) == 1
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows.
@@ -291,13 +292,14 @@ def evaluate(
     rows are marked, and recorded as marked, where this takes no extra work.
     """
     y = x if y is None else y
-    if x.dtype.kind in "iu" or y.dtype.kind in "iu":
+    if block.any_order or x.dtype.kind in "iu" or y.dtype.kind in "iu":
         series = [x] if x is y else [x, y]
         operator = summand
         if len(out) > 1:
             operator, series = operators.LinearFit(), [y, x]
-        aggregate(block.over(series), *prepare(operator, [each.dtype for each in series]), list(out))
-        return Outcome(algorithm="operator_scan")
+        prepared = prepare_once(operator, *[each.dtype for each in series])
+        aggregate(block.over(series), *prepared, list(out), min_periods=0)
+        return Outcome(algorithm="static_tree" if block.any_order else "operator_scan")
     outcome, left = _evaluate(block, summand, out, x, y)
     if left:
         _rescale(block, summand, x, y, out)
@@ -328,6 +330,8 @@ def _evaluate(
 
 def choose(block: Block) -> Choice:
     """Return the algorithm for the windows of a block."""
+    if block.any_order:
+        return Choice("static_tree", IN_ANY_ORDER)
     if block.width and block.rows:
         return _ONE_WIDTH
     if _is_expanding(block):
