@@ -124,7 +124,7 @@ class Rows(NamedTuple):
         rows = _at_most(m, _MOST_ROWS)
         after = (rows - 1) // 2 if center else _at_most(rows - 1, 0)
         right_closed = closed not in ("left", "neither")
-        left = rows - after - 1 + (closed in ("left", "both"))
+        left = rows - (after + (closed not in ("left", "both")))
         return cls(left, after + right_closed, _periods(m), includes=right_closed)
 
     @classmethod
@@ -727,7 +727,8 @@ def each_window(
         around = _RowWindows(offsets, step)
         rows = around.position(0, around.rows)
         own = times[rows] if len(times) else times
-        found = Found(_of_windows(reach, rows), offsets, times, np.searchsorted(rows, offsets), own, rows)
+        reach = reach if step == 1 else _of_windows(reach, rows)
+        found = Found(reach, offsets, times, np.searchsorted(rows, offsets), own, rows)
         bounds = found.bounds(0, len(rows))
         return ExplicitWindows(*bounds, length, periods, "a size for each", position=rows)
     order, same = None, not any(map(np.ndim, reach))
