@@ -14,6 +14,7 @@ bounds never decrease. Blocks are cut where a chain ends, so every kernel serves
 that take windows in any order, it only cuts them into blocks that cover few rows each.
 """
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
@@ -745,3 +746,45 @@ def each_window(
         windows = WindowsAt(*found.bounds(0, len(at)), length, periods, "at")
     windows.order = order
     return windows
+
+
+class ReachesAt:
+    """Bounds of several windows at one time.
+
+    Parameters
+    ----------
+    reaches : sequence of Rows or Interval
+        The rows or times of each window.
+    dtype : dtype
+        Of the times.
+    """
+
+    def __init__(self, reaches: Sequence[Rows | Interval], dtype: Any) -> None:
+        edges: list[tuple[Any, bool]] = []
+        beyond = []
+        for reach in reaches:
+            if isinstance(reach, Interval):
+                edges += [(-reach.before, not reach.left_closed), (reach.after or 0, reach.right_closed)]
+                beyond.append((0, 0))
+            else:
+                edges += [(0, reach.includes)] * 2
+                own = -(reach.includes and not reach.ahead)
+                beyond.append((own - reach.left, own + reach.right))
+        distances, passes = (np.array(each) for each in zip(*edges))
+        self._parts = [
+            (which, read_only(distances[which].astype(dtype)), passing)
+            for passing in (False, True)
+            if len(which := np.flatnonzero(passes == passing))
+        ]
+        self._beyond = np.array(beyond).T
+
+    def bounds(self, times: NDArray[Any], time: Any) -> Bounds:
+        """Return the bounds over times that never decrease."""
+        counts = np.empty(self._beyond.size, np.int64)
+        for which, distances, passing in self._parts:
+            out, at = np.empty(len(which), np.int64), read_only(np.full(len(which), time, times.dtype))
+            offsets = np.array([[0, len(times)], [0, len(which)]])
+            edge_bounds(times, offsets[0], at, offsets[1], distances, passing, out)
+            counts[which] = out
+        start, end = np.clip(counts.reshape(-1, 2).T + self._beyond, 0, len(times))
+        return start, np.maximum(start, end)

@@ -31,11 +31,11 @@ from rollstat.registry import REGISTRY
 from rollstat.snapshots import SnapshotError, read, write
 from rollstat.streaming.codec import Codec
 from rollstat.streaming.window_spec import WindowSpec
-from rollstat.windows import Interval, Rows, Windows, WindowsAt, each_window
+from rollstat.windows import Interval, ReachesAt, Rows, Windows, WindowsAt
 
 _OBJECT = np.dtype(object)
 _ALL_ROWS = 2**62
-_SEGMENT = np.array([0, 1], np.int64)
+_NO_ROWS = np.zeros(2, np.int64)
 
 
 class _Held:
@@ -149,7 +149,7 @@ class _Series:
         rows = [each.left for each in self._reaches if isinstance(each, Rows)]
         widths = [each.before for each in self._reaches if isinstance(each, Interval)]
         self._most_rows, self._widest = max(rows, default=0), max(widths, default=None)
-        self._alike = self._batches()
+        self._windows = ReachesAt(self._reaches, times)
         self.evaluate(self.empty(0), self.dtypes[0].type(0), [None] * len(features.columns))  # checks all
 
     def empty(self, room: int) -> _Held:
@@ -189,10 +189,7 @@ class _Series:
         times = np.empty(0, np.float64 if width and self.dtypes[0].kind == "f" else "M8[ns]")
         with naming(column.feature, column.window):
             checked = Options.check(center=center, closed=closed, times=times, at=times)
-            reach = checked.reach(column.window, _ALL_ROWS, checked.own_times(_SEGMENT * 0, 0))
-        if isinstance(reach, Interval) and reach.after is None:
-            reach = reach._replace(after=reach.before - reach.before)
-        return reach
+            return checked.reach(column.window, _ALL_ROWS, checked.own_times(_NO_ROWS, 0))
 
     # Rows.
 
@@ -250,7 +247,7 @@ class _Series:
 
     def evaluate(self, held: _Held, time: Any, found: list[Any]) -> None:
         """Compute the features at a time into their places."""
-        start, end = self._bounds(held.part(0), time)
+        start, end = self._windows.bounds(held.part(0), time)
         shared: dict[Any, Windows] = {}
         columns: dict[Any, Any] = {}
         for job in self._jobs:
@@ -290,27 +287,6 @@ class _Series:
         if condition is not None:
             values = frames.where(values, held.part(1 + self.names.index(("where", condition))))
         return values, known
-
-    def _bounds(self, times: NDArray[Any], time: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the bounds of all windows at a time."""
-        bounds = np.empty((2, len(self._reaches)), np.int64)
-        for reach, which in self._alike:
-            at = np.full(len(which), time, times.dtype)
-            several = _SEGMENT * len(times), times, at, _SEGMENT * len(which)
-            bounds[:, which] = each_window(reach, *several, 1).bounds(0, len(which))
-        return bounds[0], bounds[1]
-
-    def _batches(self) -> list[tuple[Any, list[int]]]:
-        """Return windows whose bounds are found together, as one reach and their numbers."""
-        alike: dict[Any, list[int]] = {}
-        for i, reach in enumerate(self._reaches):
-            alike.setdefault((type(reach), *reach[-2:]), []).append(i)
-        found: list[tuple[Any, list[int]]] = []
-        for (kind, *flags), which in alike.items():
-            first, last = (np.array([self._reaches[i][side] for i in which]) for side in (0, 1))
-            rows = Rows(first, last, 1, "rows", *flags)
-            found.append((rows if kind is Rows else Interval(first, last, *flags), which))
-        return found
 
 
 def _place(value: Any) -> tuple[bool, bool, Any]:
