@@ -9,7 +9,6 @@ ratios below 1, where another library is faster, are in bold.
 """
 
 import argparse
-import platform
 import statistics
 import sys
 import warnings
@@ -25,7 +24,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import pandas as pd
 from benchmarks.data import N, series
-from benchmarks.peers import INEXACT, Job, libraries, versions
+from benchmarks.peers import INEXACT, Job, libraries, machine
 from benchmarks.tables import list_table, write
 from benchmarks.timing import milliseconds
 from side_by_side import IGNORES_MISSING, measure, medians
@@ -58,15 +57,6 @@ Times = dict[tuple[str, int], dict[str, list[float]]]
 
 
 @cache
-def machine() -> str:
-    """Return the processor, the operating system and the versions."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    python = f"Python {platform.python_version()}"
-    return f"{model or platform.processor()}, {platform.system()}; {versions()}, {python}"
-
-
 def run(names: list[str], n: int, rounds: int) -> Times:
     """Return the milliseconds of each library in each round."""
     values, times = series("normal", n), {}

@@ -6,10 +6,12 @@ window of scipy's median, ties, a window that is not trailing), its entry is in 
 Libraries that are not installed are left out.
 """
 
+import platform
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -344,3 +346,12 @@ def versions() -> str:
     """Return the versions of all libraries."""
     modules = INSTALLED | {"NumPy": np, "Numba": import_module("numba")}
     return ", ".join(f"{name} {module.__version__}" for name, module in modules.items())
+
+
+def machine() -> str:
+    """Return the processor, the operating system and the versions."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    python = f"Python {platform.python_version()}"
+    return f"{model or platform.processor()}, {platform.system()}; {versions()}, {python}"
