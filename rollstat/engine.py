@@ -366,7 +366,8 @@ class Call:
         if self.stack:
             if targets:
                 self.options.out[...] = results[0]
-            return self.options.out if targets else results[0]
+            whole = self.options.out if targets else results[0]
+            return whole if self.finish is None else self.finish(whole)
         for i, target in enumerate(targets):
             target[...] = np.ma.getdata(results[i])
             results[i] = target
