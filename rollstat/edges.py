@@ -23,18 +23,22 @@ def extended_rows(length: int, before: int, after: int, mode: str) -> NDArray[np
     The modes are those of :mod:`scipy.ndimage`, and ``"cut"``, with nothing outside of the array.
     """
     index = np.arange(-before, length + after)
+    ends = np.r_[:before, before + length : len(index)]
+    index[ends] = _beyond(index[ends], length, mode)
+    return index
+
+
+def _beyond(index: NDArray[np.int64], length: int, mode: str) -> NDArray[np.int64]:
+    """Return the row at indices beyond the ends of an axis; -1 if there is none."""
     if mode == "nearest":
         return index.clip(0, length - 1)
     if mode == "wrap":
         return index % length
-    if mode == "reflect":
-        index %= 2 * length
-        return np.minimum(index, 2 * length - 1 - index)
-    if mode == "mirror":
-        index %= max(2 * length - 2, 1)
-        return np.minimum(index, 2 * length - 2 - index)
-    index[:before] = index[before + length :] = -1
-    return index
+    if mode in ("reflect", "mirror"):
+        last = 2 * length - (1 if mode == "reflect" else 2)
+        index = index % max(last + (mode == "reflect"), 1)
+        return np.minimum(index, last - index)
+    return np.full_like(index, -1)
 
 
 def beyond_edges(mode: str, dtype: np.dtype[Any], fill_value: Any) -> tuple[str, Any]:
@@ -57,12 +61,12 @@ def extended_segments(
     parts = [np.empty(0, np.int64)]
     for first, last in pairwise(offsets):
         rows = extended_rows(int(last - first), before, after, mode) if last > first else parts[0]
-        parts.append(np.where(rows < 0, -1, rows + first))
+        parts.append(np.where(rows < 0, -1, rows + first) if first else rows)
     return np.concatenate(parts), np.cumsum([0, *map(len, parts[1:])])
 
 
 def extended(array: Any, axis: int, source: NDArray[np.int64], outside: Any) -> Any:
     """Return an array with these rows along an axis; `outside` where there is none."""
-    result = array.take(np.maximum(source, 0), axis)
-    result[(slice(None),) * (axis % array.ndim) + (source < 0,)] = outside
+    result = array.take(source, axis, mode="clip")
+    result[(slice(None),) * (axis % array.ndim) + (np.flatnonzero(source < 0),)] = outside
     return result
