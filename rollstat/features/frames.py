@@ -161,7 +161,7 @@ def native_times(series: Any) -> Any:
 
 def held_of(series: Any) -> NDArray[Any]:
     """Return a column as streams hold it: objects where it has no numbers, floats where some are missing."""
-    if code_of(series.dtype, "count"):
+    if code_of(series.dtype, "nunique"):
         return np.array([*series.to_list(), None], object)[:-1]
     values = column_of(series, "", series.to_frame()).values
     mask, values = np.ma.getmaskarray(values), np.ma.getdata(values)

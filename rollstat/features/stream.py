@@ -255,9 +255,9 @@ class _Series:
             if which not in shared:
                 bounds = start[list(which)], end[list(which)]
                 shared[which] = WindowsAt(*bounds, len(held.part(0)), kind="at").arranged(any_order=False)
-            arrays = []
+            arrays, coded = [], feature.statistic if feature.statistic in frames.CODED else ""
             for name in feature.inputs:
-                key = feature.statistic in frames.CODED, name, feature.condition
+                key = coded, name, feature.condition
                 if key not in columns:
                     with naming(feature):
                         columns[key] = self._values(held, *key)
@@ -275,12 +275,12 @@ class _Series:
                 for number, value in zip(numbers, values):
                     found[number] = value
 
-    def _values(self, held: _Held, coded: bool, name: str, condition: str | None) -> tuple[NDArray[Any], Any]:
+    def _values(self, held: _Held, coded: str, name: str, condition: str | None) -> tuple[NDArray[Any], Any]:
         """Return a column of the rows as the functions take it, and the values that codes stand for."""
         values, known = held.part(1 + self.names.index(("value", name))), None
         if values.dtype == _OBJECT and not coded:
             raise TypeError(f"column {name!r} of object serves only {', '.join(frames.CODED)}")
-        if values.dtype == _OBJECT:
+        if values.dtype == _OBJECT or (values.dtype.kind in "mM" and coded in ("first", "last", "count")):
             known = sorted({value for value in values if _place(value)[0] and value == value})
             codes = {value: code for code, value in enumerate(known)}
             values = np.array([codes.get(value, np.nan) for value in values], np.float64)
@@ -498,17 +498,19 @@ class FeatureStream:
         stream = cls(features, dtypes={**own, **(dtypes or {})}, ttl=ttl)
         if not len(rows):
             return stream
-        native, stream._kind_of_times = numpy_times(stream._on, frames.native_times(rows[stream._on]))
+        native, kind = numpy_times(stream._on, frames.native_times(rows[stream._on]))
+        aware = getattr(rows[stream._on].dtype, "time_zone", None) is not None
+        stream._kind_of_times = "aware datetimes" if aware else kind
         if not stream._decided and native.dtype.kind not in "mM":
             stream._start("number")
         stream._decided = True
         times = stream._spec.encode_times(native)
         for series in stream._series:
             series_columns = [times]
-            for kind, name in series.names:
-                if kind == "where":
+            for role, name in series.names:
+                if role == "where":
                     series_columns.append(frames.condition_of(name, rows))
-                elif kind == "order":
+                elif role == "order":
                     series_columns.append(np.array([*rows[name].to_list(), None], object)[:-1])
                 else:
                     series_columns.append(columns[name].astype(stream._dtypes[name]))

@@ -235,3 +235,36 @@ def test_the_first_time_decides_where_no_window_is_a_width():
         for each in (stream, f.FeatureStream.from_frame(features, given)):
             assert each.query(given["t"].max()) == {"x_sum_2": 5.0}
             assert f.FeatureStream.restore(each.snapshot()).snapshot() == each.snapshot()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_columns_of_every_dtype(kind):
+    n, rng = 40, np.random.default_rng(3)
+    days = pd.date_range("2026-01-01", periods=n, freq="7h", tz="Europe/Berlin")
+    frame = pd.DataFrame(
+        {"k": pd.Categorical(rng.choice(["a", "b"], n)), "t": days, "b": rng.random(n) < 0.5}
+    )
+    frame["n"] = rng.integers(-(2**50), 2**50, n)
+    frame["i"] = pd.array(np.where(rng.random(n) < 0.2, pd.NA, rng.integers(0, 99, n)), dtype="Int64")
+    frame["d"] = pd.date_range("2020-01-01", periods=n).where(rng.random(n) < 0.8)
+    frame["x"], frame["s"] = rng.normal(size=n).astype("f4"), pd.array(rng.choice(["u", "v"], n), "string")
+    features = f.Features(
+        [
+            f.max("n").over(3, min_periods=1),
+            f.max("i").over("2D"),
+            f.any("b").over("2D"),
+            *(getattr(f, name)("d").over("2D") for name in ("last", "max", "count")),
+            f.min("x").over("1D"),
+            *(getattr(f, name)("s").over("2D") for name in ("first", "mode", "nunique")),
+        ],
+        by="k",
+        on="t",
+    )
+    labels = frame[["k", "t"]][-1:].assign(t=days[-1] + pd.Timedelta("1h"))
+    stream = f.FeatureStream.from_frame(features, KINDS[kind](frame))
+    expected = features.compute(frame, at=labels).iloc[0, 2:].to_dict()
+    expected |= {name: pd.Timestamp(expected[name]) for name in ("d_last_2D", "d_max_2D")}
+    assert stream.query(*labels.iloc[0]) == expected
+    assert pickle.loads(pickle.dumps(stream)).query(*labels.iloc[0]) == expected
+    with pytest.raises(TypeError, match="t must be aware datetimes"):
+        stream.query("a", pd.Timestamp("2027-01-01"))
