@@ -688,6 +688,8 @@ def test_any_order_equals_chains(order, rng):
     cases = {
         "rank_bits": (rollstat.rolling_median, {}),
         "block_scan": (rollstat.rolling_ptp, {}),
+        "wedge": (rollstat.rolling_argmax, {"ties": "last"}),
+        "rank_set": (rollstat.rolling_rank, {"pct": True}),
         "operator_scan": (rollstat.rolling_aggregate, {"op": rollstat.operators.Maximum()}),
     }
     for algorithm, (function, options) in cases.items():

@@ -64,6 +64,21 @@ class ArgMaximum(NamedTuple):
     lower = ArgMinimum.lower
 
 
+class ArgExtremum(NamedTuple):
+    """The row of the least element, or the `greatest`; the `last` of equal ones or the oldest."""
+
+    greatest: bool
+    last: bool
+    with_row = True
+    lift = ArgMinimum.lift
+
+    def combine(self, older: _ValueRow, newer: _ValueRow) -> _ValueRow:
+        better = newer[0] > older[0] if self.greatest else newer[0] < older[0]
+        return newer if better or (self.last and newer[0] == older[0]) else older
+
+    lower = ArgMinimum.lower
+
+
 @jitable
 def _loss(peak: Any, x: Any, relative: bool) -> float:
     """Return the loss from a peak to a later element, as a proportion of the peak if it is `relative`."""

@@ -1,4 +1,4 @@
-r"""Order statistics of windows in any order: ranks as a matrix of bits, one level for each bit of a rank.
+r"""Order statistics and ranks of windows in any order: a matrix of bits, one level for each bit of a rank.
 
 ::
 
@@ -11,7 +11,8 @@ r"""Order statistics of windows in any order: ranks as a matrix of bits, one lev
              those with the bit 1 [zeros + ones(s), zeros + ones(e)); ones(i) counts the ones before row i
 
 The bit of the wanted rank is 0 if as many rows of the window as it needs have the bit 0. The next rank of the
-window is the least one in the last half that was left out and has larger ranks.
+window is the least one in the last half that was left out and has larger ranks. The ranks below a limit are
+those in the halves with the bit 0 where the limit has the bit 1.
 
 State: `WaveletMatrix`. Invariant: level l orders the rows by the highest l bits of their ranks, compared from
 the lowest of these on, and rows of equal bits as they come; a word of bits and the number of ones before it
@@ -118,6 +119,28 @@ def _descend(matrix, level, start, end, index, rank):
         start = above + a if upper else start - a
         end = above + b if upper else end - b
     return rank, next_level, next_start, next_end, next_rank
+
+
+@kernel
+def count_less(matrix, start, end, limit, count):
+    """Write how many ranks of each window are below its `limit`; nothing if that is negative.
+
+    Windows are of observations, and no limit is above the number of ranks.
+    """
+    levels = len(matrix.zeros)
+    for i in range(len(count)):
+        low, high, less = start[i], end[i], 0
+        if limit[i] >> levels > 0:  # all are
+            less, low = high - low, high
+        for level in range(levels if limit[i] >= 0 else 0):
+            a, b = _ones(matrix, level, low), _ones(matrix, level, high)
+            zeros, above = (high - low) - (b - a), matrix.zeros[level & INDEX]
+            upper = (limit[i] >> (levels - 1 - level)) & 1 == 1
+            less += zeros if upper else 0
+            low = above + a if upper else low - a
+            high = above + b if upper else high - b
+        if limit[i] >= 0:
+            count[i] = less
 
 
 @kernel

@@ -59,7 +59,7 @@ class ExtremaOf(Computation):
         self.algorithm = algorithm
         self.last, self.opposite = last, opposite
         self.relative_to = relative_to
-        self.any_order = algorithm == "auto" and not any(name.startswith("arg") for name in names)
+        self.any_order = algorithm == "auto"
         # The wedge promises at most three comparisons a value, so it must see each value once.
         self.one_block = algorithm == "wedge"
         kinds = [_KINDS[name] for name in names]

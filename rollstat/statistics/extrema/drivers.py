@@ -19,11 +19,12 @@ from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
 from rollstat.kernels.extrema.any_windows import correct_positions, growing, locate, scan
 from rollstat.kernels.extrema.doubling import allocate
-from rollstat.operators import Maximum, Minimum
+from rollstat.operators import choices
 from rollstat.plan import IN_ANY_ORDER, Choice
 from rollstat.statistics.aggregate.drivers import aggregate, prepare_once
 from rollstat.thresholds import BLOCKWISE, FEW_EXTREMA_ROWS
 
+_operators: Any = choices  # type checkers take class attributes of the operators for fields
 _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
 
@@ -201,11 +202,17 @@ def boundary(block: Block, request: Extrema) -> Outcome:
 
 
 def static_tree(block: Block, request: Extrema) -> Outcome:
-    """Compute extrema, without positions, by a static tree of combinations, for windows in any order."""
-    for operator, out in ((Minimum(), request.minimum), (Maximum(), request.maximum)):
+    """Compute by a static tree of combinations, for windows in any order."""
+    for order, out, position, last in _wanted(request):
+        greatest = isinstance(order, Greatest)
         if out is not None:
-            prepared = prepare_once(operator, block.values.dtype)
-            aggregate(block, *prepared, [out], "static_tree")
+            value: Any = _operators.Maximum() if greatest else _operators.Minimum()
+            aggregate(block, *prepare_once(value, block.values.dtype), [out])
+        if position is not None:
+            aggregate(
+                block, *prepare_once(_operators.ArgExtremum(greatest, last), block.values.dtype), [position]
+            )
+            position += request.base - block.base  # the operator counts rows of the data
     return Outcome(algorithm="static_tree")
 
 

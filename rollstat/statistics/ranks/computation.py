@@ -15,10 +15,11 @@ from rollstat.kernels.rank_space.mode import create as create_tree
 from rollstat.kernels.rank_space.rank import DENSE, METHODS, compare_newest, count_newest, finish
 from rollstat.kernels.rank_space.trimmed_mean import create_sums
 from rollstat.kernels.selection.rank_set import create as create_set
-from rollstat.plan import NAMED, Choice, Output
+from rollstat.plan import IN_ANY_ORDER, NAMED, Choice, Output
 from rollstat.registry import reject_algorithm
 from rollstat.statistics.ranks.rank_space import SORTED_WINDOW, RankComputation, ranked_blocks, read_sorted
 from rollstat.statistics.selection.ranking import measurable
+from rollstat.statistics.selection.wavelet_matrix import count_newest as count_newest_in_any_order
 from rollstat.windows import OffsetWindows, Windows
 
 # Integers within a span of so many need no ranks, however short the series is.
@@ -67,6 +68,7 @@ class RankOfNewest(RankComputation):
         if self.method != DENSE:
             self.reader = readers.RankOf(self.method, ascending, pct)
         self._floats = dtype.kind == "f"
+        self.any_order = algorithm == "auto" and self.method != DENSE
         if algorithm == "comparisons" and not self._can_compare(windows):
             reject_algorithm(algorithm, RANK_ALGORITHMS, "call")
 
@@ -77,6 +79,8 @@ class RankOfNewest(RankComputation):
 
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
+        if block.any_order:
+            return Choice("wavelet_matrix", IN_ANY_ORDER)
         if self.algorithm == "rank_set":
             return Choice("rank_set", NAMED)
         if self.method == DENSE:
@@ -97,6 +101,9 @@ class RankOfNewest(RankComputation):
         if algorithm == "comparisons":
             compare_newest(_comparable(block), block.width, smaller, equal)
             total = block.count
+        elif block.any_order:
+            total = np.empty(block.rows, np.int64)
+            count_newest_in_any_order(block, smaller, equal, total)
         else:
             total = np.empty(block.rows, np.int64)
             for rows, part, rank, ordered in ranked_blocks(block):

@@ -1,4 +1,4 @@
-"""Order statistics of windows in any order, against sorting every window, and the bits of the matrix."""
+"""Order statistics and ranks of windows in any order, against every window, and the bits of the matrix."""
 
 import numpy as np
 import pytest
@@ -48,6 +48,26 @@ def test_dtypes_up_to_their_limits(dtype):
         for upper in (True, False):
             for position in (True, False):
                 check_selection(wavelet_matrix.select, block, random_ranks(block, rng), upper, position)
+
+
+@pytest.mark.parametrize("distinct", [1, 4, 1000])
+@pytest.mark.parametrize("length", [1, 64, 300])
+def test_ranks_of_the_newest(distinct, length):
+    rng = np.random.default_rng(length + distinct)
+    values = rng.integers(0, distinct, length).astype(float)
+    bounds = np.sort(rng.integers(0, length + 1, (2, 100)), axis=0)
+    for missing in (None, rng.random(length) < 0.3, np.ones(length, np.bool_)):
+        block = any_order(values, missing, *bounds)
+        counts = np.full((3, block.rows), -1)
+        wavelet_matrix.count_newest(block, *counts)
+        for i, (start, end) in enumerate(bounds.T):
+            seen = np.zeros(length, np.bool_) if missing is None else missing
+            window = values[start:end][~seen[start:end]]
+            ranked = end > start and not seen[end - 1]
+            wanted = (
+                [np.sum(window < values[end - 1]), np.sum(window == values[end - 1])] if ranked else [0, 0]
+            )
+            assert counts[:, i].tolist() == [*wanted, len(window)]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 63, 64, 65, 1000])
