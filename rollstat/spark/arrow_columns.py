@@ -52,10 +52,13 @@ class Kind:
     dtype : numpy.dtype
         Dtype of its values; decimals are numbers of units of their last digit, objects if 64 bits are too
         few, and strings are objects.
+    infinite : bool
+        Whether infinite values are values; they are missing otherwise.
     """
 
     spark: T.DataType
     dtype: np.dtype[Any]
+    infinite: bool = True
 
     @property
     def scaled(self) -> bool:
@@ -113,6 +116,8 @@ def to_masked(array: pa.Array, kind: Kind) -> MaskedColumn:
     values = array.to_numpy(zero_copy_only=False)
     if kind.dtype.kind == "i":
         values = values.astype(np.int64, copy=False)
+    if kind.dtype.kind == "f" and not kind.infinite:
+        mask = mask | np.isinf(values)
     return np.ma.MaskedArray(values, mask)
 
 

@@ -113,7 +113,7 @@ class Accessor:
         on : str, optional
             Column that a width refers to.
         **options
-            `split`, `nan_policy` and `algorithm` of :func:`rollstat.spark.rolling`.
+            `split`, `nan_policy`, `inf` and `algorithm` of :func:`rollstat.spark.rolling`.
 
         Returns
         -------

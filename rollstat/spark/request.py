@@ -96,7 +96,7 @@ class Request:
         new = [name for call in calls for name in call.names]
         taken = schema.names[:width] if labels is None else labels
         check_new_names(new, taken, case_sensitive=case_sensitive)
-        place = schema.names.index
+        place, infinite = schema.names.index, self.options.get("inf") != "missing"
         return WalkPlan(
             keys=tuple(map(place, keys)),
             order=tuple(map(place, order)),
@@ -105,7 +105,8 @@ class Request:
             unique=self.ties == "error",
             ties=_tie_breakers(schema, {*keys, *order}, width) if self.ties == "columns" else (),
             inputs=tuple(
-                (place(name), kind_of(schema[name].dataType, name, strings=True)) for name in inputs
+                (place(name), replace(kind_of(schema[name].dataType, name, strings=True), infinite=infinite))
+                for name in inputs
             ),
             time=time,
             calls=tuple(calls),

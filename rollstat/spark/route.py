@@ -59,7 +59,7 @@ _EPOCH = 946_684_800  # seconds; timestamps within 68 years of the year 2000 get
 
 
 @known_warnings()
-def rolling(  # 14 parameters: one for each public option
+def rolling(  # 15 parameters: one for each public option
     df: DataFrame,
     *,
     partition_by: ColumnLike | Sequence[ColumnLike] = (),
@@ -74,6 +74,7 @@ def rolling(  # 14 parameters: one for each public option
     center: bool = False,
     closed: str | None = None,
     nan_policy: str = "omit",
+    inf: str = "value",
     algorithm: str = "auto",
 ) -> DataFrame:
     """Compute rolling statistics of every series of a data frame.
@@ -116,7 +117,7 @@ def rolling(  # 14 parameters: one for each public option
         column of `order_by`, of the same names and types, and any others. A window holds rows up to the time
         of the label, or only earlier ones with ``closed="left"``. The result holds every label once with all
         its columns, followed by the new columns. Windows that look ahead are not allowed.
-    min_periods, center, closed, nan_policy, algorithm
+    min_periods, center, closed, nan_policy, inf, algorithm
         As in the array functions. Nulls and NaN are missing values, and a missing result is null.
 
     Returns
@@ -163,7 +164,7 @@ def rolling(  # 14 parameters: one for each public option
     if df.isStreaming:
         raise ValueError("df must be a batch frame; use rollstat.spark.rolling_stream for streams")
     options = {"min_periods": min_periods, "center": center, "closed": closed}
-    options |= {"nan_policy": nan_policy, "algorithm": algorithm}
+    options |= {"nan_policy": nan_policy, "inf": inf, "algorithm": algorithm}
     columns = ColumnReferences(df)
     request = Request(partition_by, order_by, window, aggs, options, descending, ties).by_name(columns)
     frame = columns.frame()

@@ -76,8 +76,8 @@ def register(spark: SparkSession, prefix: str = "rollstat_") -> str:
     the first column of ``ORDER BY``; it may be left out if the table has exactly one date or timestamp. Rows
     that are not in the order of that column are an error, so a missing ``ORDER BY`` cannot cause wrong
     results. Use ``descending => true`` with ``ORDER BY time DESC``. A table that is one series takes ``WITH
-    SINGLE PARTITION`` instead of ``PARTITION BY``. Further constants are `min_periods`, `center`, `closed`
-    and `nan_policy`.
+    SINGLE PARTITION`` instead of ``PARTITION BY``. Further constants are `min_periods`, `center`, `closed`,
+    `nan_policy` and `inf`.
 
     The plan is one exchange and one sort, as for :func:`rollstat.spark.rolling`, but all columns go to the
     workers, long series are not split, and rows that tie in ``ORDER BY`` come in any order.
@@ -141,10 +141,10 @@ class RollingTable:
         descending = bool(given.pop("descending", None))
         widths, label = given.pop("windows", None), given.pop("labels", None)
         for name in given:
-            if name not in ("min_periods", "center", "closed", "nan_policy"):
+            if name not in ("min_periods", "center", "closed", "nan_policy", "inf"):
                 raise TypeError(
                     f"rollstat_rolling has no argument {name!r}; it takes window, windows, aggs, on, labels, "
-                    "descending, min_periods, center, closed and nan_policy"
+                    "descending, min_periods, center, closed, nan_policy and inf"
                 )
         if (window is None) == (widths is None):
             raise TypeError("either window or windows must be given")

@@ -84,6 +84,7 @@ def rolling_stream(  # 14 parameters: one for each public option
     center: bool = False,
     closed: str | None = None,
     nan_policy: str = "omit",
+    inf: str = "value",
     algorithm: str = "auto",
 ) -> DataFrame:
     """Compute rolling statistics of every series of a stream.
@@ -127,7 +128,7 @@ def rolling_stream(  # 14 parameters: one for each public option
         Name under which each progress report of the query counts the ``rows`` returned and the rows dropped:
         ``late`` rows come before a row that was already returned, or are not after the watermark, and in
         ``null_time`` rows the first column of `order_by` is null. Each call in a query needs another name.
-    min_periods, closed, nan_policy, algorithm
+    min_periods, closed, nan_policy, inf, algorithm
         As in the array functions.
     center : bool
         Must be False: the newest row of a stream has no later rows.
@@ -169,7 +170,7 @@ def rolling_stream(  # 14 parameters: one for each public option
     """
     _check_frames(df, initial, center)
     options = {"min_periods": min_periods, "center": False, "closed": closed}
-    options |= {"nan_policy": nan_policy, "algorithm": algorithm}
+    options |= {"nan_policy": nan_policy, "inf": inf, "algorithm": algorithm}
     references = ColumnReferences(df)
     request = Request(partition_by, order_by, window, aggs, options).by_name(references)
     df = references.frame()

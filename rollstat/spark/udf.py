@@ -41,6 +41,7 @@ def rolling_udf(
     center: bool = False,
     closed: str | None = None,
     nan_policy: str = "omit",
+    inf: str = "value",
     algorithm: str = "auto",
     **parameters: Any,
 ) -> Any:
@@ -63,7 +64,7 @@ def rolling_udf(
         cannot hold a null beside an integer, so it only returns floats.
     ordered : bool, default False
         Declares that a statistic that depends on the order of its rows is only used over an ordered window.
-    min_periods, center, closed, nan_policy, algorithm
+    min_periods, center, closed, nan_policy, inf, algorithm
         As in the array functions. Nulls and NaN are missing values, and a missing result is null.
     **parameters
         Parameters of the statistic itself, such as ``k=2`` or ``q=0.9``.
@@ -109,7 +110,7 @@ def rolling_udf(
     if window is not None and (isinstance(window, (str, tuple)) or hasattr(window, "get_window_bounds")):
         raise ValueError(f"window must be a number of rows, Forward or Expanding here; got {window!r}")
     options = {"min_periods": min_periods, "center": center, "closed": closed}
-    options |= {"nan_policy": nan_policy, "algorithm": algorithm}
+    options |= {"nan_policy": nan_policy, "inf": inf, "algorithm": algorithm}
     columns = ("x", "y")[: statistic.series]
     data_type = T.DoubleType()
     if like is not None:
@@ -181,7 +182,7 @@ class _Job:
                 f"{what} must be a number to return {self.result.simpleString()}; got strings: "
                 "give rolling_udf like=df.schema['column']"
             )
-        return to_masked(array, kind)
+        return to_masked(array, replace(kind, infinite=self.options["inf"] != "missing"))
 
     def _typed(self, values: Any) -> pa.Array:
         """Return results in the declared type; double takes any number."""

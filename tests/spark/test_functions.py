@@ -50,3 +50,21 @@ def test_regressions_on_several_columns(spark):
     for end, values in (("size", wanted.coefficients[2]), ("prediction", wanted.prediction)):
         ours = [row[f"r_market_size_regression_{end}"] for row in of_second]
         np.testing.assert_allclose(np.array(ours, float), values, rtol=1e-9)
+
+
+@pytest.mark.parametrize("window", [2, rollstat.Expanding()])
+def test_infinite_values_can_be_missing(spark, window):
+    values = [1.0, float("inf"), 4.0, float("-inf"), float("-inf"), 3.0]
+    frame = spark.createDataFrame(list(enumerate(values)), "t long, x double")
+    aggs = [rs.sum("x"), rs.median("x"), rs.max("x")]
+    given = {"order_by": "t", "window": window, "min_periods": 1, "aggs": aggs, "split": 1}
+    for inf in ("value", "missing"):
+        found = rs.rolling(frame, **given, inf=inf).orderBy("t").collect()
+        for name in ("sum", "median", "max"):
+            wanted = getattr(rollstat, f"rolling_{name}")(values, window, min_periods=1, inf=inf)
+            ours = np.array([row[f"x_{name}"] for row in found], float)
+            np.testing.assert_array_equal(ours, wanted)
+    with pytest.raises(ValueError, match="inf must be one of"):
+        rs.rolling(frame, **given, inf="nan")
+    largest = rs.rolling_udf("max", inf="missing")
+    assert frame.select(largest("x")).first()[0] == 4.0
