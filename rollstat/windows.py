@@ -562,12 +562,14 @@ class ExplicitWindows(Windows):
         if any_order not in self._arranged:
             windows = copy(self)
             self._arranged[any_order] = windows
-            windows._arranged = {any_order: windows}
+            windows.any_order, windows.one_chain = False, True
             falls = windows._cut()
             if falls > ANY_ORDER_SHARE * self.rows and any_order:
                 windows._cut_into_parts()
             elif falls:
                 windows._sort_into_chains()
+            # Chains serve every statistic, so they are not sorted again.
+            windows._arranged = {True: windows} if windows.any_order else {True: windows, False: windows}
         return self._arranged[any_order]
 
     def _sort_into_chains(self) -> None:

@@ -724,6 +724,20 @@ def test_parts_cover_few_rows(rng):
         assert covered <= max(4 / 3 * length + size, 2 * (length + size))
 
 
+def test_arranged_windows_are_arranged_again_only_into_chains(rng):
+    start = rng.integers(0, 1000, 500)
+    windows = ExplicitWindows(start, start + rng.integers(0, 50, 500), 1050)
+    parts = windows.arranged(any_order=True)
+    assert parts.arranged(any_order=True) is parts is windows.arranged(any_order=True)
+    for chains in (windows.arranged(any_order=False), parts.arranged(any_order=False)):
+        assert chains.arranged(any_order=True) is chains is chains.arranged(any_order=False)
+        assert not chains.any_order
+        for first, last in chains.pieces(0, 500):
+            assert all((np.diff(bound) >= 0).all() for bound in chains.bounds(first, last))
+        order = np.arange(500) if chains.order is None else chains.order
+        np.testing.assert_array_equal(chains.bounds(0, 500)[0], start[order])
+
+
 def test_bounds_that_decrease_rarely_stay_in_chains():
     start = np.tile(np.arange(1000), 3)
     for any_order in (False, True):
