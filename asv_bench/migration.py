@@ -58,8 +58,9 @@ def _pandas() -> list[Call]:
         target, rest = windows.split(".", 1)
         calls += [Call(f"{windows}.{m}", f"{target}.rollstat.{rest}.{m}") for m in methods]
     own = "your own function is an associative operator (:doc:`operators`)"
-    by_pandas = "computed by pandas"
+    each = "s.groupby(keys).transform(lambda group: group.rolling(100).max())"
     return [
+        Call(each, "s.rollstat.groupby(keys).rolling(100, transform=True).max()"),
         *calls,
         Call(
             "s.rolling(100).apply(np.max, raw=True)",
@@ -69,9 +70,14 @@ def _pandas() -> list[Call]:
         Call(
             's.rolling(100, win_type="hamming").mean()',
             's.rollstat.rolling(100, win_type="hamming").mean()',
-            by_pandas,
         ),
-        Call("s.ewm(span=100).mean()", "s.rollstat.ewm(span=100).mean()"),
+        *(Call(f"s.ewm(span=100).{m}()", f"s.rollstat.ewm(span=100).{m}()") for m in ("mean", "std")),
+        Call("s.ewm(span=100).corr(t)", "s.rollstat.ewm(span=100).corr(t)"),
+        Call(
+            'timed.ewm(halflife="100s", times=timed.index).mean()',
+            'timed.rollstat.ewm(halflife="100s", times=timed.index).mean()',
+        ),
+        Call("s.groupby(keys).ewm(span=100).mean()", "s.rollstat.groupby(keys).ewm(span=100).mean()"),
     ]
 
 
@@ -98,38 +104,51 @@ def _bottleneck() -> list[Call]:
 
 def _scipy() -> list[Call]:
     """Return the filters of SciPy that are window statistics."""
-    edges = "edges: SciPy extends the data, rollstat returns NaN"
-    zeros = "edges: SciPy pads with zeros, rollstat returns NaN"
-    centred = "x, 101, center=True"
-    kth, low = "rollstat.rolling_kth(x, 10, 101, center=True)", f"rollstat.rolling_min({centred})"
+    centred = "x, 101, center=True, mode='reflect'"
+    padded = "x, 101, center=True, mode='constant'"
+    kth = "rollstat.rolling_kth(x, 10, 101, center=True, mode='{}')"
+    low = f"rollstat.rolling_min({centred})"
     median, high = f"rollstat.rolling_median({centred})", f"rollstat.rolling_max({centred})"
     mean = f"rollstat.rolling_mean({centred})"
-    square = "{}(image, window=(5, 5), axis=(0, 1), center=True)"
+    square = "{}(image, (5, 5), axis=(0, 1), center=True, mode='{}')"
+    weights = "rollstat.rolling_convolve(x, {}, center=True, mode='{}'{})"
+    from_zero = "SciPy counts from 0"
     own = "your own function is an associative operator (:doc:`operators`)"
-    aggregate = "rollstat.rolling_aggregate(x, rollstat.operators.Maximum(), 101, center=True)"
+    aggregate = f"rollstat.rolling_aggregate(x, rollstat.operators.Maximum(), {centred[3:]})"
     return [
-        Call("ndimage.median_filter(x, 101)", median, edges),
-        Call("signal.medfilt(x, 101)", median, zeros),
-        Call("ndimage.rank_filter(x, 9, 101)", kth, edges + "; SciPy counts from 0"),
-        Call("signal.order_filter(x, np.ones(101), 9)", kth, zeros + "; SciPy counts from 0"),
+        Call("ndimage.median_filter(x, 101)", median),
+        Call("signal.medfilt(x, 101)", f"rollstat.rolling_median({padded})"),
+        Call("ndimage.rank_filter(x, 9, 101)", kth.format("reflect"), from_zero),
+        Call("signal.order_filter(x, np.ones(101), 9)", kth.format("constant"), from_zero),
         Call(
             "ndimage.percentile_filter(x, 5, 101)",
-            "rollstat.rolling_quantile(x, 101, 0.05, 'lower', center=True)",
-            edges + "; SciPy never interpolates",
+            "rollstat.rolling_quantile(x, 101, 0.05, 'lower', center=True, mode='reflect')",
+            "SciPy never interpolates",
         ),
-        Call("ndimage.minimum_filter(x, 101)", low, edges),
-        Call("ndimage.maximum_filter(x, 101)", high, edges),
-        Call("ndimage.minimum_filter1d(x, 101)", low, edges),
-        Call("ndimage.maximum_filter1d(x, 101)", high, edges),
-        Call("ndimage.grey_erosion(x, 101)", low, edges),
-        Call("ndimage.grey_dilation(x, 101)", high, edges),
-        Call("ndimage.uniform_filter(x, 101)", mean, edges),
-        Call("ndimage.uniform_filter1d(x, 101)", mean, edges),
-        Call("ndimage.generic_filter(x, np.max, 101)", aggregate, edges + "; " + own),
-        Call("ndimage.vectorized_filter(x, np.max, size=101)", aggregate, edges + "; " + own),
-        Call("ndimage.median_filter(image, 5)", square.format("rollstat.rolling_median"), edges),
-        Call("signal.medfilt2d(image, 5)", square.format("rollstat.rolling_median"), zeros),
-        Call("ndimage.maximum_filter(image, 5)", square.format("rollstat.rolling_max"), edges),
+        Call("ndimage.minimum_filter(x, 101)", low),
+        Call("ndimage.maximum_filter(x, 101)", high),
+        Call("ndimage.minimum_filter1d(x, 101)", low),
+        Call("ndimage.maximum_filter1d(x, 101)", high),
+        Call("ndimage.grey_erosion(x, 101)", low),
+        Call("ndimage.grey_dilation(x, 101)", high),
+        Call("ndimage.uniform_filter(x, 101)", mean),
+        Call("ndimage.uniform_filter1d(x, 101)", mean),
+        Call(
+            "ndimage.gaussian_filter1d(x, 12)",
+            weights.format("('gaussian', 12), 97", "reflect", ", result='mean'"),
+        ),
+        Call("ndimage.correlate1d(x, w)", weights.format("w", "reflect", "")),
+        Call("ndimage.convolve1d(x, w)", weights.format("w[::-1]", "reflect", "")),
+        Call(
+            "signal.savgol_filter(x, 25, 3, mode='mirror')",
+            weights.format("signal.savgol_coeffs(25, 3, use='dot')", "mirror", ""),
+        ),
+        Call("ndimage.generic_filter(x, np.max, 101)", aggregate, own),
+        Call("ndimage.vectorized_filter(x, np.max, size=101)", aggregate, own),
+        Call("ndimage.median_filter(image, 5)", square.format("rollstat.rolling_median", "reflect")),
+        Call("signal.medfilt2d(image, 5)", square.format("rollstat.rolling_median", "constant")),
+        Call("ndimage.maximum_filter(image, 5)", square.format("rollstat.rolling_max", "reflect")),
+        Call("ndimage.uniform_filter(image, 5)", square.format("rollstat.rolling_mean", "reflect")),
     ]
 
 
@@ -187,6 +206,7 @@ def names(n: int) -> dict[str, Any]:
     found["timed"] = pd.Series(x, pd.date_range("2024", periods=n, freq="s"))
     found["frame"] = pd.DataFrame({"x": x, "y": y})
     found["keys"] = random.integers(0, 100, n)
+    found["w"] = np.linspace(0.5, 1, 25)
     found["image"] = random.normal(size=(side, side))
     if "bottleneck" in INSTALLED:
         found["bn"] = import_module("bottleneck")
