@@ -36,7 +36,7 @@ from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import overloaded
 from rollstat.kernels.aggregate.operator_calls import define
 from rollstat.kernels.aggregate.ring_queue import END, FRONT
-from rollstat.kernels.aggregate.window import LEAST, NEXT, SPAN
+from rollstat.kernels.aggregate.window import FOLDED, LEAST, NEXT, SPAN
 from rollstat.kernels.rank_space.distances import middle
 from rollstat.kernels.selection.quantiles import quantile_point
 
@@ -46,7 +46,7 @@ _trees_push, _trees_push_quantile = three_trees.push, three_trees.push_quantile
 _wedge_push = wedge.push
 _smallest, _largest = wedge.minimum, wedge.maximum
 _smallest_row, _largest_row = wedge.minimum_position, wedge.maximum_position
-_advance, _result = aggregate_window.advance, aggregate_window.result
+_advance, _fold, _result = aggregate_window.advance, aggregate_window.fold, aggregate_window.result
 
 _LENGTHS = 2
 
@@ -244,17 +244,36 @@ class Argmax(NamedTuple):
         return _largest_row(plain(header), position)
 
 
+@kernel
+def _add_row(algorithm, operator, header, cells, stamps, element, observed):
+    """Add a row to a window, whose states become one if they fill it; return the number of observations."""
+    row = header[NEXT]
+    limit = row - header[SPAN]
+    if _advance(algorithm, operator, header, cells, stamps, limit, row, element, observed):
+        header[FOLDED] += header[END] - header[FRONT] - 1
+        _fold(algorithm, operator, header, cells)
+        _advance(algorithm, operator, header, cells, stamps, limit, row, element, observed)
+    header[NEXT] = row + 1
+    return header[END] - header[FRONT] + header[FOLDED]
+
+
 @single_step
 def push_row(algorithm, operator, header, cells, stamps, x):
     """Push a number, and return the operator's result, NaN with fewer than LEAST observations."""
     header, cells, stamps, x = plain(header), plain(cells), plain(stamps), plain(x)
+    if _add_row(algorithm, operator, header, cells, stamps, x, x == x) >= header[LEAST]:
+        return _result(algorithm, operator, header, cells)
+    return np.nan
+
+
+@single_step
+def push_counted(algorithm, operator, header, cells, stamps, x):
+    """As `push_row`, for an operator whose states are rows, and whose last result counts the observations."""
+    header, cells, stamps, x = plain(header), plain(cells), plain(stamps), plain(x)
     row = header[NEXT]
-    _advance(algorithm, operator, header, cells, stamps, row - header[SPAN], row, x, x == x)
-    answer = np.nan
-    if header[END] - header[FRONT] >= header[LEAST]:
-        answer = _result(algorithm, operator, header, cells)
-    header[NEXT] = row + 1
-    return answer
+    _add_row(algorithm, operator, header, cells, stamps, (x, row if x == x else ~row), True)
+    answer, count = _result(algorithm, operator, header, cells)
+    return answer if count >= header[LEAST] else np.nan
 
 
 def _push(step, arguments, x):

@@ -93,11 +93,12 @@ class OperatorAdapter:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a float64 goes in, a float64 comes out, and no result can overflow."""
-        if self.objects or self.columns != 1 or self.with_row or self.codec.dtype != np.float64:
+        """Whether a float64 goes in, one comes out, perhaps with a count, and no result can overflow."""
+        counted = bool(getattr(self.ready, "last_is_count", False))
+        if self.objects or self.columns != 1 or self.with_row != counted or self.codec.dtype != np.float64:
             return False
-        single = self.layout.single and self.layout.outputs[0] == np.float64
-        return bool(single and not hasattr(self.ready, "overflowed"))
+        plain = len(self.layout.outputs) == 1 + counted and self.layout.outputs[0] == np.float64
+        return plain and self.layout.single != counted and not hasattr(self.ready, "overflowed")
 
     @property
     def example(self) -> Any:

@@ -20,7 +20,7 @@ from rollstat.kernels.aggregate.operator_calls import lower, take
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, resize
 from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, SPAN
 from rollstat.kernels.rings import SMALLEST, resized_ring, suitable_size
-from rollstat.kernels.steps import push_row
+from rollstat.kernels.steps import push_counted, push_row
 from rollstat.operators.layout import Layout
 from rollstat.results import convert
 from rollstat.streaming.operator_adapter import OperatorAdapter
@@ -206,7 +206,8 @@ class NumberWindow(ArrayState):
     def quick_step(self, least: int) -> tuple[Any, ...]:
         """Return the step that pushes a float into a window of SPAN rows, and what it takes before that."""
         self.header[LEAST] = least
-        return push_row, self.queue, self.operator, *self.state
+        step = push_counted if getattr(self.operator, "last_is_count", False) else push_row
+        return step, self.queue, self.operator, *self.state
 
     @property
     def size(self) -> int:

@@ -90,7 +90,8 @@ class OperatorWindow(Window):
         self.states = states
         self.fast_step: BoundStep | None = None
         needs_observations = self.min_periods > 0 or self.adapter.identity is NOTHING
-        if self.spec.fixed and self.adapter.is_plain and needs_observations:
+        in_place = self.spec.fixed or self.spec.kind == "expanding"  # the memory stays where it is
+        if in_place and self.adapter.is_plain and needs_observations:
             self.fast_step = bind_push(*states.quick_step(self.needs))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -272,6 +273,7 @@ class OperatorWindow(Window):
         rows = other.states.header[NEXT]
         self.changed = True
         self.states.join(other.states)
+        self._set_states(self.states)
         self.states.header[NEXT] += rows
 
     def _separate(self) -> None:

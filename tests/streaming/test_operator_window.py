@@ -297,3 +297,30 @@ def test_a_common_offset_costs_no_digits(name, rng):
     stream, function = STREAMS[name](20), getattr(rollstat, f"rolling_{name}")
     found = [np.nan if value is None else value for value in map(stream.push, *(2.0**40 + noise).tolist())]
     np.testing.assert_allclose(found, function(*noise, 20), rtol=1e-11)
+
+
+@pytest.mark.parametrize("statistic", ["mean", "ewm_mean", "ewm_std"])
+@pytest.mark.parametrize("window", [rollstat.Expanding(), 20])
+def test_compiled_pushes_equal_those_through_the_window(statistic, window, rng):
+    values = np.where(rng.random(300) < 0.2, np.nan, rng.standard_normal(300)).tolist()
+    decay = {"alpha": 0.3} if statistic != "mean" else {}
+
+    def make():
+        return STREAMS[statistic](window, **decay, min_periods=3)
+
+    quick, slow = make(), make()
+    slow._window.fast_step = None
+    for i, x in enumerate(values):
+        assert quick._window.fast_step is not None
+        if i == 150 and window != 20:  # the memory of the window may be another one afterwards
+            for stream in (quick, slow):
+                joined = make()
+                joined.merge(stream)
+                stream.merge(joined)
+            slow._window.fast_step = None
+        if i == 200:
+            quick = rollstat.restore(quick.snapshot())
+        given = int(i) if i % 50 == 7 else x  # an integer, which no compiled step takes
+        np.testing.assert_equal(quick.push(given), slow.push(given))
+        assert len(quick) == len(slow)
+    np.testing.assert_equal(quick.value, slow.value)
