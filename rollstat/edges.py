@@ -58,11 +58,14 @@ def extended_segments(
     offsets: NDArray[np.int64], before: int, after: int, mode: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the row at each index of segments extended at both ends, -1 for none, and where each starts."""
-    parts = [np.empty(0, np.int64)]
+    parts = []
     for first, last in pairwise(offsets):
-        rows = extended_rows(int(last - first), before, after, mode) if last > first else parts[0]
+        rows = (
+            extended_rows(int(last - first), before, after, mode) if last > first else np.empty(0, np.int64)
+        )
         parts.append(np.where(rows < 0, -1, rows + first) if first else rows)
-    return np.concatenate(parts), np.cumsum([0, *map(len, parts[1:])])
+    starts = np.cumsum([0, *map(len, parts)])
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.int64), *parts]), starts
 
 
 def extended(array: Any, axis: int, source: NDArray[np.int64], outside: Any) -> Any:

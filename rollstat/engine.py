@@ -317,11 +317,11 @@ class Call:
         targets = check_out(options.out, [plan.result_shape] * len(plan.dtypes), plan.dtypes, self.stack)
         return plan, checked, mask, targets
 
-    def _extended(self) -> tuple["Call", Plan, NDArray[np.int64], NDArray[np.int64], list[Any]]:
+    def _extended(self) -> tuple["Call", Plan, NDArray[np.int64], NDArray[np.int64] | None, list[Any]]:
         """Return the call over arrays that extend beyond their edges, all of whose windows are full.
 
-        Return also the plan without this extension, the row of each row of these arrays, the rows of results,
-        and the arrays given as `out`.
+        Return also the plan without this extension, the row of each row of these arrays, the rows of results
+        unless all, and the arrays given as `out`.
         """
         plan, checked, mask, targets = self._checked(False)
         options, axis, offsets = self.options, plan.axis, self.options.offsets(plan.shape[plan.axis])
@@ -345,7 +345,7 @@ class Call:
             segments=None if len(starts) == 2 else starts,
             fill_value=None if positions else options.fill_value,
         )
-        rows = windows.position(0, windows.rows)
+        rows = None if options.step == 1 else windows.position(0, windows.rows)
         return replace(self, arrays=arrays, options=inner, finish=None), plan, source, rows, targets
 
     def _run_extended(self) -> Any:
@@ -356,7 +356,8 @@ class Call:
         found = inner.run()
         results = list(found) if isinstance(found, tuple) else [found]
         for i, result in enumerate(results):
-            result = result.take(rows, plan.axis - len(plan.shape))
+            if rows is not None:
+                result = result.take(rows, plan.axis - len(plan.shape))
             if plan.kinds[i] == "position":
                 result[...] = np.where(result < 0, -1, source[result])
             for output, value in plan.row_fill:
