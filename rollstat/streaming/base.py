@@ -68,6 +68,8 @@ class Window:
         Whether the present use has begun to change the window.
     given_min_periods, min_periods : int
         Observations that a result needs, as given and for this window.
+    inf : {"value", "missing"}
+        What infinite elements are.
     columns : int
         How many series the elements come from.
     fast_step : tuple or None
@@ -84,6 +86,7 @@ class Window:
     changed = False
     given_min_periods: Any
     min_periods: int
+    inf = "value"
     columns = 1
     fast_step: BoundStep | None = None
     adapter: Any
@@ -160,6 +163,7 @@ class Window:
             "window": [self.spec.kind, self.spec.size, *late],
             "min_periods": None if given is None else int(given),
             "dtype": dtype,
+            "inf": self.inf,
         }
 
 

@@ -15,12 +15,14 @@ import math
 import operator
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from rollstat.dtypes import without_infinities
 from rollstat.operators.layout import computing_dtype
+from rollstat.options import Infinite, choice
 
 _WHOLE = (int, np.integer)
 # NumPy counts timedelta64 among the signed integers, but it is not a number here.
@@ -37,6 +39,8 @@ class Codec:
         Of the elements: float64, float32, an integer, bool, or datetimes or timedeltas with a unit.
     kinds : str
         Kinds of dtype that the statistic accepts.
+    inf : {"value", "missing"}
+        What infinite elements are.
 
     Attributes
     ----------
@@ -44,8 +48,9 @@ class Codec:
         Of the numbers that elements are encoded as.
     """
 
-    def __init__(self, dtype: DTypeLike, kinds: str = "fiubMm") -> None:
+    def __init__(self, dtype: DTypeLike, kinds: str = "fiubMm", inf: str = "value") -> None:
         self.dtype: Any
+        self.finite = choice("inf", inf, get_args(Infinite)) == "missing"
         try:
             self.dtype = np.dtype(dtype).newbyteorder("=")
         except TypeError:
@@ -105,6 +110,8 @@ class Codec:
             if math.isinf(single):
                 raise ValueError(f"x must lie within float32; got {x!r}")
             number = single
+        if self.finite and math.isinf(number):
+            number = math.nan
         return number, number != number
 
     def _encode_time(self, x: Any) -> tuple[int, bool]:
@@ -129,6 +136,10 @@ class Codec:
 
     def array(self, elements: ArrayLike, name: str = "array") -> Any:
         """Return `elements` as a 1-D array of the dtype, masked if they are; raise if they do not fit."""
+        array = self._array(elements, name)
+        return without_infinities(array) if self.finite else array
+
+    def _array(self, elements: ArrayLike, name: str) -> Any:
         given = elements if isinstance(elements, np.ma.MaskedArray) else np.asarray(elements)
         if given.ndim != 1:
             raise ValueError(f"{name} must be 1-d; its shape was {given.shape}")

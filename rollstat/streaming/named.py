@@ -31,6 +31,8 @@ _MIN_PERIODS = """min_periods : int, optional
     Minimum number of observations for a result. Default: {default}."""
 _LATENESS = """lateness : float, str or timedelta, optional
     For a window by width: how much older than the newest element one may be that :meth:`insert` adds."""
+_INF = """inf : {"value", "missing"}, default "value"
+    What infinite elements of floats are: values like any other, or missing ones, whose pushes take longer."""
 _DTYPES = {"f": "floats", "i": "integers", "b": "bool", "M": "datetimes", "m": "timedeltas"}
 
 
@@ -39,6 +41,7 @@ def _all(
     min_periods: int | None = None,
     dtype: DTypeLike = np.float64,
     lateness: Any = None,
+    inf: str = "value",
     algorithm: str = "auto",
 ) -> None:
     """Have the parameters that all classes share."""
@@ -76,7 +79,7 @@ def _docstring(row: StreamRow) -> str:
     entries.append(_MIN_PERIODS.format(default=default))
     kinds = ", ".join(text for kind, text in _DTYPES.items() if kind in row.kinds)
     entries.append(f"dtype : dtype, default float64\n    Of the elements: {kinds}.")
-    entries.append(_LATENESS)
+    entries += [_LATENESS, _INF]
     cost = row.cost
     if row.algorithms:
         default, *_ = row.algorithms
@@ -119,7 +122,7 @@ def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:
     """Return the window of a class for the arguments that it was given."""
     window, min_periods, dtype = (given.pop(name) for name in (row.window_name, "min_periods", "dtype"))
     window = WindowSpec.parse(window, given.pop("lateness"))
-    options = {"dtype": dtype, "algorithm": given.pop("algorithm", "auto")}
+    options = {"dtype": dtype, "inf": given.pop("inf"), "algorithm": given.pop("algorithm", "auto")}
     parameters = row.check(**given)
     if isinstance(row, OperatorRow):
         if min_periods is None:

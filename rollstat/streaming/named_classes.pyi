@@ -25,6 +25,7 @@ class EwmCorr(OperatorStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -43,6 +44,7 @@ class EwmCov(OperatorStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -60,6 +62,7 @@ class EwmMean(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -78,6 +81,7 @@ class EwmStd(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -94,6 +98,7 @@ class EwmSum(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -112,6 +117,7 @@ class EwmVar(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -125,6 +131,7 @@ class Hampel(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingAll(_OneSeries):
@@ -135,6 +142,7 @@ class RollingAll(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -146,6 +154,7 @@ class RollingAny(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -158,6 +167,7 @@ class RollingArgkth(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -170,6 +180,7 @@ class RollingArgmax(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingArgmin(RollingStream):
@@ -181,6 +192,7 @@ class RollingArgmin(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingArgMinMax(RollingStream):
@@ -192,6 +204,7 @@ class RollingArgMinMax(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingAutocorr(RollingStream):
@@ -203,6 +216,7 @@ class RollingAutocorr(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingBeta(OperatorStream):
@@ -213,6 +227,7 @@ class RollingBeta(OperatorStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -224,6 +239,7 @@ class RollingCorr(OperatorStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -235,6 +251,7 @@ class RollingCount(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -247,6 +264,7 @@ class RollingCov(OperatorStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -259,6 +277,7 @@ class RollingDecayedMean(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -271,6 +290,7 @@ class RollingDecayedSum(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -283,6 +303,7 @@ class RollingDownsideDeviation(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -295,6 +316,7 @@ class RollingDrawdown(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -307,6 +329,7 @@ class RollingEntropy(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingFirst(_OneSeries):
@@ -317,12 +340,19 @@ class RollingFirst(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
 class RollingGini(RollingStream):
     def __init__(
-        self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ..., lateness: Any = None
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingIqr(RollingStream):
@@ -336,6 +366,7 @@ class RollingIqr(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingKth(RollingStream):
@@ -347,6 +378,7 @@ class RollingKth(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -358,6 +390,7 @@ class RollingKurt(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -369,6 +402,7 @@ class RollingLast(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -380,6 +414,7 @@ class RollingLinearFit(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -391,6 +426,7 @@ class RollingLogSumExp(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -403,6 +439,7 @@ class RollingMad(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingMax(RollingStream):
@@ -413,6 +450,7 @@ class RollingMax(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -424,12 +462,19 @@ class RollingMean(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
 class RollingMeanAbsDev(RollingStream):
     def __init__(
-        self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ..., lateness: Any = None
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingMedian(RollingStream):
@@ -440,6 +485,7 @@ class RollingMedian(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -451,17 +497,30 @@ class RollingMin(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
 class RollingMinMax(RollingStream):
     def __init__(
-        self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ..., lateness: Any = None
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingMode(RollingStream):
     def __init__(
-        self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ..., lateness: Any = None
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingNegativeSum(_OneSeries):
@@ -472,12 +531,19 @@ class RollingNegativeSum(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
 class RollingNunique(RollingStream):
     def __init__(
-        self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ..., lateness: Any = None
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingPositiveSum(_OneSeries):
@@ -488,6 +554,7 @@ class RollingPositiveSum(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -499,12 +566,19 @@ class RollingProd(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
 class RollingPtp(RollingStream):
     def __init__(
-        self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ..., lateness: Any = None
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingQuantile(RollingStream):
@@ -517,6 +591,7 @@ class RollingQuantile(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -531,6 +606,7 @@ class RollingRank(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingSem(_OneSeries):
@@ -542,6 +618,7 @@ class RollingSem(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -553,6 +630,7 @@ class RollingSkew(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -565,6 +643,7 @@ class RollingStd(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -576,6 +655,7 @@ class RollingSum(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -588,6 +668,7 @@ class RollingTrimmedMean(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingVar(_OneSeries):
@@ -599,6 +680,7 @@ class RollingVar(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -610,6 +692,7 @@ class RollingWeightedMean(OperatorStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
 
@@ -622,6 +705,7 @@ class RollingWinsorizedMean(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...
 
 class RollingZscore(RollingStream):
@@ -633,4 +717,5 @@ class RollingZscore(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        inf: str = "value",
     ) -> None: ...

@@ -44,12 +44,12 @@ class OperatorAdapter:
         Whether elements are integers and the operator is of this package, which never raises itself.
     """
 
-    def __init__(self, operator: Any, dtype: DTypeLike) -> None:
+    def __init__(self, operator: Any, dtype: DTypeLike, inf: str = "value") -> None:
         self.operator = operators.as_operator(operator)
         if isinstance(dtype, list):
             dtype = np.dtype((dtype[0], tuple(dtype[1])))
         self.objects = dtype is not None and np.dtype(dtype) == object
-        self.codec: Any = self._make_codec(dtype)
+        self.codec: Any = self._make_codec(dtype, inf)
         self.counts_rows = False
         self.with_row = not self.objects and bool(getattr(self.operator, "with_row", False))
         self.columns = 1 if self.objects else arguments_of_lift(self.operator) - self.with_row
@@ -66,13 +66,13 @@ class OperatorAdapter:
         self._rounds = integers and any(getattr(self.ready, name, False) for name in rounding)
         self.exact = integers and is_builtin(self.ready)
 
-    def _make_codec(self, dtype: DTypeLike) -> Any:
+    def _make_codec(self, dtype: DTypeLike, inf: str) -> Any:
         """Return the codec of elements of this dtype, or raise if the operator does not take them."""
         if self.objects:
             return ObjectCodec()
         ndim = getattr(self.operator, "element_ndim", 0)
         if not ndim:
-            return Codec(dtype, "fiub")
+            return Codec(dtype, "fiub", inf)
         given = np.dtype(dtype)
         if given.base != np.float64 or len(given.shape) != ndim:
             shape = ", ".join("k" * ndim)
@@ -93,9 +93,11 @@ class OperatorAdapter:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a float64 goes in, one comes out, perhaps with a count, and no result can overflow."""
+        """Whether any float64 goes in, one comes out, perhaps with a count, and no result can overflow."""
         counted = bool(getattr(self.ready, "last_is_count", False))
         if self.objects or self.columns != 1 or self.with_row != counted or self.codec.dtype != np.float64:
+            return False
+        if self.codec.finite:
             return False
         plain = len(self.layout.outputs) == 1 + counted and self.layout.outputs[0] == np.float64
         return plain and self.layout.single != counted and not hasattr(self.ready, "overflowed")

@@ -51,14 +51,23 @@ class OperatorWindow(Window):
     algorithm : {"auto", "two_stacks", "daba"}
         ``"daba"`` takes O(1) combinations in every single step and is what ``"auto"`` means for numbers;
         ``"two_stacks"`` takes fewer in total, but a single step can take as many as the window has rows.
+    inf : {"value", "missing"}
+        What infinite elements are.
     """
 
     def __init__(
-        self, operator: Any, window: Any, *, min_periods: Any, dtype: DTypeLike, algorithm: str
+        self,
+        operator: Any,
+        window: Any,
+        *,
+        min_periods: Any,
+        dtype: DTypeLike,
+        algorithm: str,
+        inf: str = "value",
     ) -> None:
         choice("algorithm", algorithm, _ALGORITHMS)
         self.spec = WindowSpec.parse(window)
-        self.adapter = OperatorAdapter(operator, dtype)
+        self.inf, self.adapter = inf, OperatorAdapter(operator, dtype, inf)
         self.columns = self.adapter.columns
         if self.adapter.objects and algorithm == "daba":
             raise ValueError(f"algorithm {algorithm!r} supports numbers only; for objects use 'two_stacks'")
@@ -264,7 +273,15 @@ class OperatorWindow(Window):
 
     def _likeness(self) -> Any:
         adapter, algorithm, spec = self.adapter, self.algorithm, self.spec
-        return type(adapter.ready), adapter.ready, adapter.codec.dtype, self.min_periods, algorithm, spec
+        return (
+            type(adapter.ready),
+            adapter.ready,
+            adapter.codec.dtype,
+            self.inf,
+            self.min_periods,
+            algorithm,
+            spec,
+        )
 
     def join(self, other: Self) -> None:
         """Add the state of another window, as newer rows, by one combination."""
@@ -305,6 +322,7 @@ class OperatorWindow(Window):
             min_periods=parameters["min_periods"],
             dtype=parameters["dtype"],
             algorithm=parameters["algorithm"],
+            inf=parameters["inf"],
         )
         newest, first = (window.spec.restored_time(parameters[name]) for name in ("last", "first"))
         if (newest is None) != (first is None) or (newest is not None and newest < first):

@@ -49,6 +49,8 @@ class StatisticWindow(Window):
         The statistic's own parameters, checked.
     algorithm : str
         ``"auto"`` or a key of `algorithms` of the row.
+    inf : {"value", "missing"}
+        What infinite elements are.
     """
 
     def __init__(
@@ -60,11 +62,12 @@ class StatisticWindow(Window):
         dtype: DTypeLike,
         parameters: dict[str, Any],
         algorithm: str,
+        inf: str = "value",
     ) -> None:
         self.algorithm = choice("algorithm", algorithm, ("auto", *row.algorithms))
         self.row, self.statistic, self.window_name = row, row.statistic, row.window_name
         self.spec = WindowSpec.parse(window)
-        self.codec = Codec(dtype, row.kinds)
+        self.inf, self.codec = inf, Codec(dtype, row.kinds, inf)
         self.given_min_periods = min_periods
         self.min_periods = self.spec.check_min_periods(min_periods)
         self.parameters = parameters
@@ -88,7 +91,7 @@ class StatisticWindow(Window):
         compiled = self.row.step is not None and self.spec.fixed and self.codec.dtype == np.float64
         self._step: tuple[Any, tuple[Any, ...]] | None = self.row.step(self) if compiled else None
         self.fast_step: BoundStep | None = None
-        if self._step is not None:
+        if self._step is not None and not self.codec.finite:
             step, arguments = self._step
             self.fast_step = bind_push(step.push, *arguments)
 
@@ -340,6 +343,7 @@ class StatisticWindow(Window):
             dtype=parameters["dtype"],
             parameters=row.check(**parameters["own"]),
             algorithm=parameters["algorithm"],
+            inf=parameters["inf"],
         )
         values, missing, times, pushed = arrays
         rows = len(values)
