@@ -10,6 +10,7 @@ Blocks are cut by row, so threads, which take whole blocks, cannot change a bit.
 """
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -274,6 +275,8 @@ class Call:
         Whether the outputs, all of one dtype, share one array with a new first axis.
     finish : callable, optional
         Takes the results and returns what the function returns.
+    derive : callable, optional
+        Takes the times in 64 bits, and returns the last of the arrays, which the caller has not given.
     """
 
     arrays: Sequence[ArrayLike]
@@ -283,6 +286,7 @@ class Call:
     names: Sequence[str] = ("arr", "other")
     stack: bool = False
     finish: Callable[..., Any] | None = None
+    derive: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 
     def _checked(
         self, repeatable: bool
@@ -311,6 +315,7 @@ class Call:
             others=[array.dtype for array in checked[1:]],
             stack=self.stack,
             finish=self.finish,
+            derive=self.derive,
         )
         if options.nan_policy == "raise":
             reject_missing(checked, mask)
@@ -420,8 +425,11 @@ def _reject_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) 
             raise TypeError(f"{name} must be an array or a Series; got {table}, whose columns {columns}")
 
 
-def key_of_arrays(arrays: Sequence[Any], times: Any) -> tuple[Any, ...] | None:
-    """Return what of arrays and times decides a plan; None for arrays whose calls have plans of their own."""
+def key_of_arrays(arrays: Sequence[Any], times: Any, windows: bool = True) -> tuple[Any, ...] | None:
+    """Return what of arrays and times decides a plan; None for arrays whose calls have plans of their own.
+
+    `windows` says whether windows depend on the times: a plan of many windows serves one call alone.
+    """
     key: list[Any] = []
     for array in arrays:
         if type(array) is not np.ndarray or array.dtype.char not in _KEPT_DTYPES:
@@ -430,7 +438,7 @@ def key_of_arrays(arrays: Sequence[Any], times: Any) -> tuple[Any, ...] | None:
             return None
         key += array.dtype, array.shape
     if times is not None:
-        key.append(ordered_times(times))
+        key.append(ordered_times(times) if windows else ordered_times(times, sys.maxsize))
         if key[-1] is None:
             return None
     return tuple(key)
@@ -450,7 +458,7 @@ def execute(
     plan : Plan
         Of a call with arrays and times like these.
     arrays : sequence of ndarray
-        The series, checked.
+        The series, checked; without the one that the plan derives from the times, or with it.
     mask : ndarray of bool or None
         Where there is no observation, if arrays are masked.
     times : ndarray or None
@@ -458,6 +466,8 @@ def execute(
     targets : sequence of ndarray
         Receive the results, if there are any.
     """
+    if plan.derive is not None and len(arrays) <= len(plan.others):
+        arrays = [*arrays, plan.derive(times.view(np.int64))]
     if plan.timed:
         plan = plan.over(times)
     lines = [as_lines(array, plan.axis) for array in arrays]

@@ -735,8 +735,8 @@ class OrderedTimes(NamedTuple):
     gap: int
 
 
-def ordered_times(times: Any) -> OrderedTimes | None:
-    """Return the form of regular times, or of a few ascending ones, in 64 bits; None for any others."""
+def ordered_times(times: Any, most: int = ONE_CALL_ROWS) -> OrderedTimes | None:
+    """Return the form of regular times, or of at most `most` ascending ones, in 64 bits; None for others."""
     if type(times) is not np.ndarray or times.ndim != 1 or not len(times):
         return None
     dtype, flags = times.dtype, times.flags
@@ -748,7 +748,7 @@ def ordered_times(times: Any) -> OrderedTimes | None:
     if dtype.kind != "i" and integers[0] == _NAT:
         return None
     gap = regular_gap(integers)
-    if gap < 0 or (gap == 0 and rows > ONE_CALL_ROWS):
+    if gap < 0 or (gap == 0 and rows > most):
         return None
     return OrderedTimes(dtype, rows, gap)
 

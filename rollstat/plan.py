@@ -276,6 +276,8 @@ class Plan:
         Whether the results, all of one dtype, are returned as one array with a new first axis.
     finish : callable or None
         Takes the results and returns what the function returns.
+    derive : callable or None
+        Takes the times of a call in 64 bits, and returns the last array.
     """
 
     def __init__(
@@ -289,6 +291,7 @@ class Plan:
         others: Sequence[np.dtype[Any]] = (),
         stack: bool = False,
         finish: Callable[..., Any] | None = None,
+        derive: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
     ) -> None:
         self.dtype = dtype.newbyteorder("=")
         self.others = others
@@ -298,6 +301,7 @@ class Plan:
         self.masked = masked
         self.stack = stack
         self.finish = finish
+        self.derive = derive
         if not -len(shape) <= options.axis < len(shape):
             raise ValueError(f"axis must lie in {-len(shape)}..{len(shape) - 1}; got {options.axis}")
         self.axis = options.axis % len(shape)

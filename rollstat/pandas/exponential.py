@@ -16,19 +16,35 @@ _PandasEwm: Any = pandas_types.ExponentialMovingWindow
 # The parameters in the order of pandas 3; pandas 2 has `axis` before `times`.
 NAMES = ("com", "span", "halflife", "alpha", "min_periods", "adjust", "ignore_na", "times", "method")
 _DEFAULTS = (None, None, None, None, 0, True, False, None, "single")
-_OF_DATA = {"obj", "_on", "_selection", "_deltas"}
+_OF_DATA = {"obj", "_on", "_selection", "_deltas", "times"}
 _REASON = "times out of order, or together with com, span or alpha"
 
 
 @lru_cache(maxsize=256, typed=True)
-def _accepted(*values: Any) -> dict[str, Any] | None:
-    """Return what pandas' constructor sets for all parameters but times; None where it raises."""
-    names = [name for name in NAMES if name != "times"]
+def _accepted(dtype: Any, *values: Any) -> dict[str, Any] | None:
+    """Return what pandas' constructor sets for times of a dtype, or none; None where it raises."""
+    given = dict(zip([name for name in NAMES if name != "times"], values))
     try:
-        windows: Any = pd.Series(0.0).ewm(**dict(zip(names, values)))
+        times = None if dtype is None else pd.Series([0]).astype(dtype)
+        windows: Any = pd.Series(0.0).ewm(**given, times=times)
     except Exception:
         return None
     return {name: value for name, value in vars(windows).items() if name not in _OF_DATA}
+
+
+@lru_cache(maxsize=256, typed=True)
+def _width(halflife: Any) -> str:
+    """Return a width of pandas in the form that rollstat's functions keep plans for."""
+    width = pd.Timedelta(halflife)
+    return f"{width.to_timedelta64().astype(np.int64)}{width.unit}"
+
+
+@lru_cache(maxsize=256, typed=True)
+def _in_units(halflife: Any, dtype: np.dtype[Any]) -> float:
+    """Return a width in units of times, whole ones as in pandas."""
+    unit: Any = np.datetime_data(dtype)[0]
+    width = pd.Timedelta(halflife).as_unit(unit)
+    return float(width.to_timedelta64().astype(np.int64))
 
 
 class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any as a base
@@ -46,19 +62,32 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
     def __init__(self, obj: Any, *args: Any, selection: Any = None, **kwargs: Any) -> None:
         """Check the parameters as pandas does, but those that do not depend on the data once."""
         given = dict(zip(NAMES, (*args, *_DEFAULTS[len(args) :]))) | kwargs
-        usual = given.pop("times") is None and isinstance(obj, (pd.Series, pd.DataFrame))
+        times = given.pop("times")
+        dtype = getattr(times, "dtype", None)
+        usual = isinstance(obj, (pd.Series, pd.DataFrame)) and (times is None) == (dtype is None)
         try:
-            attributes = _accepted(*given.values()) if usual and len(given) == len(NAMES) - 1 else None
-        except TypeError:  # a parameter without a hash
+            attributes = _accepted(dtype, *given.values()) if usual and len(given) == len(NAMES) - 1 else None
+        except (TypeError, ValueError):  # a parameter without a hash
             attributes = None
-        if attributes is None:
-            super().__init__(obj, *args, selection=selection, **kwargs)
-        else:
-            self.__dict__.update(attributes, obj=obj, _on=obj.index, _selection=selection)
+        if attributes is not None:
+            self.__dict__.update(attributes, obj=obj, _on=obj.index, _selection=selection, times=times)
+            if times is None or (len(times) == len(obj) and not np.isnat(self._stamps).any()):
+                return
+        super().__init__(obj, *args, selection=selection, **kwargs)
+
+    @cached_property
+    def _stamps(self) -> NDArray[Any]:
+        """The times, aware ones in UTC, as an array of NumPy, without a copy."""
+        times: Any = self.times.array if isinstance(self.times, (pd.Series, pd.Index)) else self.times
+        return times if isinstance(times, np.ndarray) else times.asi8.view(f"M8[{times.unit}]")
 
     @cached_property
     def _deltas(self) -> NDArray[np.float64]:
-        return np.ones(max(len(self.obj) - 1, 0))
+        if self.times is None:
+            return np.ones(max(len(self.obj) - 1, 0))
+        stamps, width = self._stamps.astype(np.int64), _in_units(self.halflife, self._stamps.dtype)
+        gaps: NDArray[np.float64] = (stamps[1:] - stamps[:-1]) / width
+        return gaps
 
     def _row_windows(self) -> RowWindows | None:
         options = {
@@ -70,7 +99,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
             return RowWindows(rollstat.Expanding(), options | {"com": float(self._com)})
         if any(each is not None for each in (self.com, self.span, self.alpha)) or not self._in_order():
             return None
-        times = {"times": self.times, "halflife": pd.Timedelta(self.halflife)}
+        times = {"times": self._stamps, "halflife": _width(self.halflife)}
         return RowWindows(rollstat.Expanding(), options | times)
 
     def _in_order(self) -> bool:

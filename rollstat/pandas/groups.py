@@ -302,7 +302,7 @@ class ExponentialMovingWindowGroupBy(Groups, PandasEwmGroups, ExponentialMovingW
     def _row_windows(self) -> RowWindows | None:
         windows = super()._row_windows()
         if windows is not None and self.times is not None:
-            windows.options["times"] = self.times.take(self._rows.order)
+            windows.options["times"] = windows.options["times"].take(self._rows.order)
         return windows
 
     def _in_order(self) -> bool:

@@ -132,7 +132,8 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 def _call_key(name: str, arrays: tuple[Any, ...], others: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return what decides the plan of a call of aligned arrays and simple arguments; None for others."""
-    key = key_of_arrays(arrays, options.get("times"))
+    decays = "halflife" in options and type(options.get("window")) is Expanding
+    key = key_of_arrays(arrays, options.get("times"), not decays)
     if key is None or options.get("nan_policy") == "raise":
         return None
     if "times" in options:
@@ -154,7 +155,9 @@ def _run(call: Any, key: Any, arrays: tuple[Any, ...]) -> Any:
     A plan that is kept serves every call with an equal `key`: to resolve a call reads nothing but the key and
     the types of its arrays.
     """
-    if key is None or not isinstance(call, Call) or len(call.arrays) != len(arrays):
+    if key is None or not isinstance(call, Call):
+        return call.run()
+    if len(call.arrays) - (call.derive is not None) != len(arrays):
         return call.run()
     return call.run(key if all(a is b for a, b in zip(call.arrays, arrays)) else None)
 
@@ -276,6 +279,7 @@ def call(
     series_names: tuple[str, ...] = ("arr", "other"),
     stack: bool = False,
     finish: Callable[..., Any] | None = None,
+    derive: Callable[..., Any] | None = None,
     **parameters: Any,
 ) -> Any:
     """Return the checked call of a computation; the decorator of the public functions runs it.
@@ -294,8 +298,8 @@ def call(
         Name of the statistic in messages.
     algorithms : mapping of str to str
         Names that ``algorithm=`` takes. If there are any, the computation has a parameter `algorithm`.
-    series_names, stack, finish
-        `names`, `stack` and `finish` of :class:`rollstat.engine.Call`.
+    series_names, stack, finish, derive
+        `names`, `stack`, `finish` and `derive` of :class:`rollstat.engine.Call`.
     **parameters
         Parameters of the computation.
 
@@ -308,7 +312,9 @@ def call(
     check_algorithm(checked.algorithm, algorithms, name)
     if algorithms:
         parameters["algorithm"] = checked.algorithm
-    return Call(arrays, window, partial(computation, **parameters), checked, series_names, stack, finish)
+    return Call(
+        arrays, window, partial(computation, **parameters), checked, series_names, stack, finish, derive
+    )
 
 
 def combine(

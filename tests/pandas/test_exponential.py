@@ -1,5 +1,7 @@
 """``ewm`` of the accessors beside that of pandas."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -97,6 +99,16 @@ def test_times(times, adjust):
     before = rollstat.pandas.handed_back()
     same(FRAME.rollstat.ewm(**options).mean(), FRAME.ewm(**options).mean())
     assert rollstat.pandas.handed_back() == before
+
+
+@pytest.mark.parametrize(
+    "times", [TIMES[:-1], TIMES.insert(1, None)[:60], TIMES.to_period("D"), np.arange(60), TIMES.tolist()]
+)
+def test_times_that_pandas_rejects(times):
+    with pytest.raises(ValueError, match=r".") as wanted:
+        FRAME.ewm(halflife="1D", times=times)
+    with pytest.raises(ValueError, match=re.escape(str(wanted.value))):
+        FRAME.rollstat.ewm(halflife="1D", times=times)
 
 
 def test_statistics_that_pandas_lacks_with_times():

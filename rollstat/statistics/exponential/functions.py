@@ -1,6 +1,7 @@
 """Exponentially weighted means, sums, variances, covariances and correlations."""
 
 import numbers as abstract_numbers
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -41,8 +42,23 @@ _CORR_BOUND = (
 )
 
 
-def _factors(halflife: Any, shape: tuple[int, ...], options: Options) -> tuple[Any, bool]:
-    """Return the factor by which earlier rows age before each row, and whether times are numbers."""
+def _factors(stamps: NDArray[Any], halflife: float, shape: tuple[int, ...], axis: int) -> NDArray[np.float64]:
+    """Return the factor by which earlier rows age before each row."""
+    factors, exponents = np.ones(len(stamps)), (stamps[:-1] - stamps[1:]) / halflife
+    # Whole times are less than 2**64 apart.
+    if (stamps.dtype.kind == "f" or halflife < 1.0) and not np.isfinite(exponents).all():
+        raise ValueError(f"times must be finite for a decay by halflife, {halflife!r}")
+    # Gaps between segments may be negative; nothing ages there.
+    np.exp2(np.minimum(exponents, 0.0), out=factors[1:])
+    if len(shape) == 1:
+        return factors
+    along = [1] * len(shape)
+    along[axis] = len(stamps)
+    return np.broadcast_to(factors.reshape(along), shape)
+
+
+def _decay_in_time(halflife: Any, shape: tuple[int, ...], options: Options) -> tuple[Any, Any, bool]:
+    """Return the times, what makes factors of them, and whether they are numbers."""
     length = shape[options.axis]
     stamps, unit, *_ = options.own_times(options.offsets(length), length)
     width = parse_width(halflife, "halflife")
@@ -54,14 +70,7 @@ def _factors(halflife: Any, shape: tuple[int, ...], options: Options) -> tuple[A
     number = float(halflife) if width is None else float(width / (unit or 1))
     if not number > 0:
         raise ValueError(f"halflife must be a positive width; got {halflife!r}")
-    gaps = np.diff(stamps, prepend=stamps[:1]) / number
-    if not np.isfinite(gaps).all():
-        raise ValueError(f"times must be finite for a decay by halflife, {halflife!r}")
-    # Gaps between segments may be negative; nothing ages there.
-    factors = np.exp2(-np.maximum(gaps, 0.0))
-    along = [1] * len(shape)
-    along[options.axis] = length
-    return np.broadcast_to(factors.reshape(along), shape), unit is None
+    return stamps, partial(_factors, halflife=number, shape=shape, axis=options.axis), unit is None
 
 
 def _of_rows(window: Window, numeric: bool) -> bool:
@@ -81,14 +90,16 @@ def _ewm(
 ) -> Any:
     """Return the call of the statistic `kind`."""
     checked: list[Any] = [numbers(name, array) for name, array in zip(("arr", "other"), arrays)]
-    names, times, decay = ("arr", "other")[: len(arrays)], options.get("times"), np.nan
+    names, times, decay, derive = ("arr", "other")[: len(arrays)], options.get("times"), np.nan, None
     flags = {name: check_flag(name, value) for name, value in flags.items()}
     if times is not None and decays["halflife"] is not None:
         if sum(value is not None for value in decays.values()) > 1:
             check_weights(**decays)
-        series, numeric = _factors(decays["halflife"], checked[0].shape, Options.check(**options))
-        arrays, names = [*arrays, series], (*names, "times")
-        checked.append(series)
+        stamps, derive, numeric = _decay_in_time(
+            decays["halflife"], checked[0].shape, Options.check(**options)
+        )
+        arrays, names = [*arrays, derive(stamps)], (*names, "times")
+        checked.append(arrays[-1])
         if options.get("at") is None and _of_rows(window, numeric):
             options["times"] = None
     elif times is not None and options.get("at") is None and isinstance(window, Expanding):
@@ -100,7 +111,7 @@ def _ewm(
         "operator": kinds["other" in names](kind, decay, **flags),
         "dtypes": tuple(plain_dtype(array.dtype) for array in checked),
     }
-    return call(exponential, arrays, window, options, series_names=names, **parameters)
+    return call(exponential, arrays, window, options, series_names=names, derive=derive, **parameters)
 
 
 _FIRST = Expanding()

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import rollstat
+from rollstat.plan import forget_plans, kept_plans
 
 SPEEDS = [{"alpha": 0.05}, {"com": 0.7}, {"span": 20}, {"halflife": 3.5}, {"alpha": 0.9}, {"alpha": 1.0}]
 FUNCTIONS = {
@@ -80,6 +81,20 @@ def test_times(adjust, missing, rng):
         close(result, by_pandas("mean", [values], halflife="1h", times=times, **options))
         close(rollstat.ewm_mean(values, halflife=3600, times=seconds, **options), result)
         close(rollstat.ewm_mean(values, halflife=3600, times=-seconds, **options), result)
+
+
+@pytest.mark.parametrize(("window", "rows"), [(rollstat.Expanding(), 9000), (40.0, 200)])
+def test_plans_are_kept_for_other_times(window, rows, rng):
+    every = np.cumsum(rng.integers(1, 9, (3, rows)), axis=1)
+    values = rng.standard_normal((2, rows))
+    forget_plans()
+    for times in every:
+        found = rollstat.ewm_cov(*values, window=window, halflife=5.0, times=times)
+        wanted = rollstat.ewm_cov(*values, window=window, halflife=5.0, times=times.tolist())
+        np.testing.assert_array_equal(found, wanted)
+        assert len(kept_plans) == 1
+    with pytest.raises(ValueError, match="times must be in order"):
+        rollstat.ewm_cov(*values, window=window, halflife=5.0, times=every[0][::-1] % 7)
 
 
 @EVERY
