@@ -299,25 +299,31 @@ class _Accessor:
         given = by_name("groupby", _GROUPING, (by, level, *args), options)
         return GroupBy(self._data.groupby(**given))
 
-    def ewm(self, *args: Any, **options: Any) -> Any:
+    def ewm(self, *args: Any, inf: str = "value", **options: Any) -> Any:
         """Return exponentially weighted windows whose statistics rollstat computes.
 
         Parameters
         ----------
         com, span, halflife, alpha, min_periods, adjust, ignore_na, times, method
             As in :meth:`pandas.Series.ewm`.
+        inf : {"value", "missing"}, default "value"
+            What infinite values are: values like any other, or missing values, as in pandas.
 
         Returns
         -------
         ExponentialMovingWindow
             The windows, for calls such as ``ewm(span=20).mean()``.
         """
-        return ExponentialMovingWindow(self._data, **by_name("ewm", NAMES, args, options))
+        windows = ExponentialMovingWindow(self._data, **by_name("ewm", NAMES, args, options))
+        return windows._with_options({"inf": inf})
 
 
 _EWM_OF_PANDAS = inspect.signature(pd.Series.ewm)
 _Accessor.ewm.__signature__ = _EWM_OF_PANDAS.replace(  # type: ignore[attr-defined]  # as in `_bound_method`
-    parameters=[parameter for name, parameter in _EWM_OF_PANDAS.parameters.items() if name != "axis"]
+    parameters=[
+        *(parameter for name, parameter in _EWM_OF_PANDAS.parameters.items() if name != "axis"),
+        inspect.Parameter("inf", inspect.Parameter.KEYWORD_ONLY, default="value", annotation=str),
+    ]
 )
 _Accessor.groupby.__qualname__ = "groupby"  # errors of arguments name the method alone
 for _name in REGISTRY.rolling:

@@ -94,6 +94,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
             "min_periods": self.min_periods,
             "adjust": bool(self.adjust),
             "ignore_na": bool(self.ignore_na),
+            **self._options,
         }
         if self.times is None:
             return RowWindows(rollstat.Expanding(), options | {"com": float(self._com)})

@@ -415,7 +415,7 @@ class GroupBy:
         parameters = {"min_periods": min_periods, "method": method}
         return self._windows(ExpandingGroupBy, parameters, given, transform)
 
-    def ewm(self, *args: Any, transform: bool = False, **options: Any) -> Any:
+    def ewm(self, *args: Any, transform: bool = False, inf: str = "value", **options: Any) -> Any:
         """Return exponentially weighted windows within groups, whose statistics rollstat computes.
 
         Parameters
@@ -424,6 +424,8 @@ class GroupBy:
             As in :meth:`pandas.api.typing.DataFrameGroupBy.ewm`.
         transform : bool, default False
             As in :meth:`rolling`.
+        inf : {"value", "missing"}, default "value"
+            What infinite values are: values like any other, or missing values, as in pandas.
 
         Returns
         -------
@@ -431,7 +433,7 @@ class GroupBy:
             The windows, for calls such as ``ewm(span=20).mean()``.
         """
         return self._windows(
-            ExponentialMovingWindowGroupBy, by_name("ewm", NAMES, args, options), {}, transform
+            ExponentialMovingWindowGroupBy, by_name("ewm", NAMES, args, options), {"inf": inf}, transform
         )
 
     def _windows(self, cls: Any, parameters: dict[str, Any], options: dict[str, Any], transform: bool) -> Any:

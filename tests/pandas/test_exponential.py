@@ -157,3 +157,33 @@ def test_columns_without_numbers_aggregates_and_names():
     same(FRAME.rollstat.ewm(span=3, times=None).mean(), FRAME.ewm(span=3).mean())
     empty = FRAME.iloc[:0]
     same(empty.rollstat.ewm(span=3).mean(), empty.ewm(span=3).mean())
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "parameters"),
+    [
+        *((method, given, {"span": 3}) for method, given in METHODS),
+        ("mean", {}, {"halflife": "1D", "times": TIMES}),
+    ],
+)
+def test_infinite_values_can_be_missing(method, given, parameters):
+    frame = FRAME[["x", "y"]].copy()
+    frame.iloc[[3, 17], 0], frame.iloc[17:19, 1] = np.inf, -np.inf
+    before = rollstat.pandas.handed_back()
+    ours, theirs = frame.rollstat.ewm(**parameters, inf="missing"), frame.ewm(**parameters)
+    same(getattr(ours, method)(**given), getattr(theirs, method)(**given))
+    given = {key: value for key, value in given.items() if key != "pairwise"}
+    same(getattr(ours["x"], method)(**given), getattr(theirs["x"], method)(**given))
+    assert rollstat.pandas.handed_back() == before
+    ours = frame.assign(key=KEYS).rollstat.groupby("key").ewm(**parameters, inf="missing")
+    theirs = frame.assign(key=KEYS).groupby("key").ewm(**parameters)
+    same(getattr(ours, method)(**given), getattr(theirs, method)(**given))
+    same(getattr(ours["x"], method)(**given), getattr(theirs["x"], method)(**given))
+
+
+def test_infinite_values_are_values():
+    series = pd.Series([0.0, 0.0, np.inf, 2.7, 3.4])
+    assert series.rollstat.ewm(span=3).mean().tolist()[2:4] == [np.inf, np.inf]
+    same(series.rollstat.ewm(span=3, inf="missing").mean(), series.ewm(span=3).mean())
+    with pytest.raises(ValueError, match="inf must be one of 'value', 'missing'; got 'nan'"):
+        series.rollstat.ewm(span=3, inf="nan").mean()
