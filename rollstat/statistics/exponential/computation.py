@@ -47,8 +47,8 @@ class Decayed(Combination):
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""
-        series = _with_nan(block)
-        rows = Block(series[0], None, block.start, block.end, block.width, tuple(series[1:]))
+        x, *others = _with_nan(block)
+        rows = Block(x, None, block.start, block.end, block.width, tuple(others), any_order=block.any_order)
         return super().compute(rows, min_periods, results)
 
 
