@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from pyspark.sql import Column
 from pyspark.sql import types as T
 
+from rollstat.calendar_units import is_calendar, months_of
 from rollstat.dtypes import flattened
 from rollstat.registry import REGISTRY, Statistic
 from rollstat.spark.arrow_columns import MAX_DIGITS, Kind, MaskedColumn, kind_of, result_type
@@ -46,32 +47,61 @@ class CallWindow:
         Window in rollstat's language.
     options : mapping
         Common options of the array functions.
+    zone : str or None
+        The time zone whose clock counts for calendar units.
     """
 
     given: Any
     options: Mapping[str, Any]
+    zone: str | None = None
+
+    @property
+    def sizes(self) -> list[Any]:
+        """The window, or the numbers of rows or the widths that it is made of."""
+        return [*vars(self.given).values()] if isinstance(self.given, (Forward, Around)) else [self.given]
 
     @property
     def by_width(self) -> bool:
         """Whether the window is a width on the first order column."""
         if isinstance(self.given, (Expanding, tuple)):
             return False
-        sizes = vars(self.given).values() if isinstance(self.given, (Forward, Around)) else [self.given]
-        return not all(isinstance(n, numbers.Integral) and not isinstance(n, np.timedelta64) for n in sizes)
+        whole = (isinstance(n, numbers.Integral) and not isinstance(n, np.timedelta64) for n in self.sizes)
+        return not all(whole)
+
+    @property
+    def by_calendar(self) -> bool:
+        """Whether the length of the window depends on the time: months, business days."""
+        return any(map(is_calendar, self.sizes))
 
     @property
     def looks_ahead(self) -> bool:
         """Whether it includes rows after its own."""
-        return bool(self.options.get("center")) or isinstance(self.given, (Forward, Around))
+        named = isinstance(self.given, (Forward, Around))
+        return bool(self.options.get("center")) or named or self.options.get("equal_times") == "all"
 
     def with_times(self, times: Any, at: Any = None) -> dict[str, Any]:
         """Return the options with the times of rows if they matter, and perhaps the times of results."""
         given = dict(self.options)
+        if self.zone is not None and self.by_calendar:
+            times, at = _in_zone(times, self.zone), None if at is None else _in_zone(at, self.zone)
         if at is not None:
             # Datetimes, because with numbers as times a number of rows would be a width.
             times, at = (times, at) if self.by_width else map(_as_datetimes, (times, at))
             return given | {"times": times, "at": at}
         return given | ({"times": times} if self.by_width else {})
+
+
+def _in_zone(times: NDArray[Any], zone: str) -> Any:
+    """Return times, which are in UTC, as datetimes of pandas with a time zone."""
+    import pandas  # here, because most workers do without
+
+    try:
+        return pandas.DatetimeIndex(times, tz="UTC").tz_convert(zone)
+    except (KeyError, ValueError) as error:
+        raise ValueError(
+            f"spark.sql.session.timeZone must be a zone that Python knows; got {zone!r}: set another one, or "
+            "cast the order column of windows of calendar units to timestamp_ntz"
+        ) from error
 
 
 def _as_datetimes(times: NDArray[Any]) -> NDArray[Any]:
@@ -159,15 +189,16 @@ class Aggregate:
         min_periods: int | None = None,
         center: bool | None = None,
         closed: str | None = None,
+        equal_times: str | None = None,
     ) -> "Aggregate":
         """Return the same statistic over windows of its own.
 
         Parameters
         ----------
-        *windows : int, str, timedelta, float, Forward or Expanding
+        *windows : int, str, timedelta, float, DateOffset, Forward or Expanding
             Windows as in :func:`rollstat.spark.rolling`; each gives new columns, in the order given. None
             stands for the windows of the call.
-        min_periods, center, closed
+        min_periods, center, closed, equal_times
             Options for these windows in place of those of the call.
 
         Returns
@@ -180,11 +211,11 @@ class Aggregate:
         >>> rs.max("delay").over("7 days", 100, closed="left").windows
         ('7 days', 100)
         """
-        given = {"min_periods": min_periods, "center": center, "closed": closed}
+        given = {"min_periods": min_periods, "center": center, "closed": closed, "equal_times": equal_times}
         options = {name: value for name, value in given.items() if value is not None}
         return replace(self, windows=windows, options=options)
 
-    def call_windows(self, window: Any, options: Mapping[str, Any]) -> list[CallWindow]:
+    def call_windows(self, window: Any, options: Mapping[str, Any], zone: Any = None) -> list[CallWindow]:
         """Return the windows, with those and the options of the call where it has none of its own."""
         given = [parse_window(one) for one in self.windows or (window,)]
         if any(one is None for one in given):
@@ -192,7 +223,7 @@ class Aggregate:
                 "window must be given unless every statistic names its own, as in "
                 f"rollstat.spark.median('x').over('7 days', 100); {self.key!r} names none"
             )
-        return [CallWindow(one, {**options, **self.options}) for one in given]
+        return [CallWindow(one, {**options, **self.options}, zone) for one in given]
 
     @property
     def key(self) -> Any:
@@ -263,6 +294,8 @@ def parse_window(window: Any) -> Any:
     --------
     >>> parse_window("1 hour 30 minutes"), parse_window("interval '10' minute")
     ('1h30min', '10min')
+    >>> parse_window("1 year 6 months")
+    '1y6mo'
     >>> parse_window("INTERVAL '1 02:30' DAY TO MINUTE")
     '1D02h30min'
     """
@@ -277,8 +310,8 @@ def parse_window(window: Any) -> Any:
         widths = [f"{number}{_SPARK_UNITS[name]}" for number, name in zip(found, names)]
         return "".join(widths) if widths and len(found) == len(names) else window
     plain = f"{typed[1]} {typed[2]}" if typed else text.strip("'")
-    if re.search(r"\b(?:month|year)s?\b", plain):
-        raise ValueError(f"window must be a width of a fixed length, at most in weeks; got {window!r}")
+    if months_of(plain) is not None:
+        return re.sub(r"\s|(?<=mo)nths?|(?<=q)uarters?|(?<=y)ears?", "", plain)
     if not re.fullmatch(rf"(?:\s*{_PART}\s*)+", plain):
         return window
     return "".join(f"{number}{_SPARK_UNITS[unit]}" for number, unit in re.findall(_PART, plain))
@@ -379,6 +412,7 @@ def plan_calls(
     options: Mapping[str, Any],
     times: Any = None,
     at: Any = None,
+    zone: str | None = None,
 ) -> tuple[list[SparkCall], list[str]]:
     """Check the requested statistics against the columns, and return the calls that compute them.
 
@@ -390,6 +424,8 @@ def plan_calls(
         No times, of the dtype of the order column, for windows by width.
     at : ndarray, optional
         The same for results at times of their own.
+    zone : str, optional
+        The time zone of the order column.
 
     Returns
     -------
@@ -403,7 +439,8 @@ def plan_calls(
     calls: list[SparkCall] = []
     shared: dict[str, CallWindow] = {}
     for wanted, statistic, kinds in checked:
-        windows = [shared.setdefault(repr(own), own) for own in wanted.call_windows(window, options)]
+        own_windows = wanted.call_windows(window, options, zone)
+        windows = [shared.setdefault(repr(own), own) for own in own_windows]
         types = [
             result_types(statistic, kinds, wanted.parameters, own.given, own.with_times(times, at))
             for own in windows

@@ -49,6 +49,7 @@ from rollstat.windows import Windows
 CALL_ERRORS = (ArithmeticError, MemoryError, TypeError, ValueError)  # what a statistic may raise
 _MIN_ROWS = 4096  # fewer new rows do not pay for a call
 _FEW_BYTES = 1_000_000  # while pending rows take less, wait for eight times as many
+_CALENDAR_SLACK = np.timedelta64(2, "D")
 _MAX_ROWS = 65536  # never wait for more rows than this, whatever their width
 
 
@@ -201,7 +202,7 @@ class Walk:
         self.pending.clear()
         self.bytes = 0
         self._join()
-        self._drop(self._first_kept(self._windows().values(), self.held), self.held)
+        self._drop(self._first_kept(self._windows(), self.held), self.held)
 
     def _join(self) -> None:
         """Join the pieces of each held column, and find the offsets of the series."""
@@ -297,7 +298,7 @@ class Walk:
         done = self.held if final or not self.plan.looks_ahead else self._complete(windows.values())
         if done > self.computed:
             self._compute(windows, done)
-        self._drop(self._first_kept(windows.values(), done), done)
+        self._drop(self._first_kept(windows, done), done)
         return self._emit()
 
     def _options(self, window: CallWindow, first: int) -> dict[str, Any]:
@@ -321,13 +322,17 @@ class Walk:
         """Return the first held row whose windows may need later rows."""
         first = max(int(self.offsets[-2]), self.computed)
         ends = (own.bounds(first, self.held)[1] for own in windows)
-        return first + min(int(np.searchsorted(end, self.held)) for end in ends)
+        # Calendar units keep the time of day, so that ends may decrease.
+        return first + min(int(np.searchsorted(np.maximum.accumulate(end), self.held)) for end in ends)
 
     def _compute(self, windows: Mapping[CallWindow, Windows], done: int) -> None:
         """Compute the held rows from the first without results up to `done`."""
         # Narrow windows do not reach all held rows.
         last = self.computed if self.plan.label is None else self.held
-        reached = {key: min(own.bound(self.computed)[0], last) for key, own in windows.items()}
+        reached = {
+            key: 0 if key.by_calendar else min(own.bound(self.computed)[0], last)
+            for key, own in windows.items()
+        }
         every: list[NDArray[Any]] = []
         for call in self.plan.calls:
             first = reached[call.window]
@@ -359,13 +364,13 @@ class Walk:
         The held rows cut windows short: those of rows that have their results, and those of rows whose
         windows are incomplete. Such a partial sum may overflow where no whole window does.
         """
-        options = dict(call.window.options) | {"center": False, "closed": None}
+        options = dict(call.window.options) | {"center": False, "closed": None, "equal_times": "past"}
         if options.get("min_periods") is None:
             options["min_periods"] = windows.min_periods
 
         def results(last: int) -> list[NDArray[Any]]:
             start, end = windows.bounds(self.computed, last)
-            given = [self.whole[number][: int(end[-1])] for number in call.inputs]
+            given = [self.whole[number][: int(end.max())] for number in call.inputs]
             return evaluate_call(call, given, (start, end), options)
 
         if isinstance(error, OverflowError) and not _fails(results, done):
@@ -385,10 +390,14 @@ class Walk:
         kind = next((kind for kind in kinds if isinstance(error, kind)), RuntimeError)
         return kind(f"{call.statistic} failed at {self._describe_held(high - 1)}: {error}")
 
-    def _first_kept(self, windows: Iterable[Windows], done: int) -> int:
+    def _first_kept(self, windows: Mapping[CallWindow, Windows], done: int) -> int:
         """Return the first held row that later windows of the last series reach."""
         begin = int(self.offsets[-2])
-        return min(own.bound(done - 1)[0] for own in windows) if done > begin else begin
+        if done <= begin:
+            return begin
+        times = self.whole[-1].data[begin:]
+        starts = (reached_later(key, times, own.bound(done - 1)[0] - begin) for key, own in windows.items())
+        return begin + min(starts)
 
     def _drop(self, keep: int, done: int) -> None:
         """Drop the held rows before `keep`; those before `done` have results."""
@@ -414,6 +423,17 @@ class Walk:
             yield pa.RecordBatch.from_arrays([*batch.columns, *new], names=names)
             first += batch.num_rows
         self.ready = [[array.slice(first)] for array in combined]
+
+
+def reached_later(window: CallWindow, times: NDArray[Any], start: int) -> int:
+    """Return the first of the rows of a series that later windows reach, from the start of one window.
+
+    A window of calendar units may start before that of an earlier row: units keep the time of day, which is
+    less than a day, and a clock that is put back costs at most as much.
+    """
+    if not window.by_calendar or not start:
+        return start
+    return int(np.searchsorted(times[:start], times[start - 1] - _CALENDAR_SLACK))
 
 
 def _fails(attempt: Callable[[int], Any], last: int) -> bool:

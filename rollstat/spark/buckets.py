@@ -27,11 +27,12 @@ from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from rollstat.calendar_units import is_calendar, months_of
 from rollstat.options import Options
 from rollstat.spark.aggregates import CallWindow
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, missing_rows, to_masked
 from rollstat.spark.batch_walk import WalkPlan
-from rollstat.windows import FixedWindows, TimeWindows
+from rollstat.windows import Around, FixedWindows, Forward, TimeWindows
 
 BUCKET, HALO = "rollstat_bucket", "rollstat_halo"
 ROWS_PER_BUCKET = 2_000_000  # the aim of `split="auto"`
@@ -110,10 +111,19 @@ def reach_of(plan: WalkPlan, order: Kind) -> Reach:
     return replace(reach, back=reach.back + own)
 
 
+def without_bound(plan: WalkPlan) -> str | None:
+    """Name a window of calendar units that are no months, if there is one: how far it reaches is unknown."""
+    sizes = (size for window in plan.windows for size in window.sizes if is_calendar(size))
+    return next((f"a window of a DateOffset, {n!r}" for n in sizes if not isinstance(n, str)), None)
+
+
 def _reach_of(window: CallWindow, order: Kind) -> Reach:
     """Return how far one kind of windows reaches."""
     options = dict(window.options) | ({"times": np.empty(0, order.times_dtype)} if window.by_width else {})
-    windows = Options.check(**options).windows(window.given, np.zeros(2, np.int64))
+    # No months are longer, even if the clock changes at both ends.
+    sizes = [f"{31 * (months_of(n) or 0) + 2}D" if is_calendar(n) else n for n in window.sizes]
+    given = type(window.given)(*sizes) if isinstance(window.given, (Forward, Around)) else sizes[0]
+    windows = Options.check(**options).windows(given, np.zeros(2, np.int64))
     if isinstance(windows, FixedWindows):
         return Reach(max(windows.left, 0), max(windows.right - 1, 0))
     assert isinstance(windows, TimeWindows)

@@ -22,7 +22,7 @@ from pyspark.sql import functions as F
 from rollstat.options import Options
 from rollstat.spark.aggregates import CallWindow, check_column
 from rollstat.spark.arrow_columns import MaskedColumn, arrow_type, to_arrow
-from rollstat.spark.batch_walk import Walk, WalkPlan
+from rollstat.spark.batch_walk import Walk, WalkPlan, reached_later
 from rollstat.spark.request import ColumnReferences, check_frame, with_plain_names
 
 
@@ -53,7 +53,7 @@ def with_labels(frame: DataFrame, plan: WalkPlan, at: DataFrame) -> tuple[DataFr
         The plan over these columns.
     """
     if plan.looks_ahead:
-        raise ValueError("at does not apply to windows that look ahead, Forward and center=True")
+        raise ValueError("at does not apply to windows that look ahead: Forward, center, equal_times='all'")
     indexes, plan = plan.narrowed(plan.deciding_ties)
     rows, names = with_plain_names(frame)
     fields = [rows.schema[names[index]] for index in indexes]
@@ -179,13 +179,12 @@ class LabelWalk(Walk):
         times = self.whole[-1].data[begin:]
         if not len(times):
             return begin
-        later = (
-            Options.check(**window.with_times(times, self.last_time)).windows(
-                window.given, np.array([0, len(times)])
-            )
-            for window in self.plan.windows
-        )
-        return begin + min(own.bound(0)[0] for own in later)
+        starts = []
+        for window in self.plan.windows:
+            options = Options.check(**window.with_times(times, self.last_time))
+            start = options.windows(window.given, np.array([0, len(times)])).bound(0)[0]
+            starts.append(reached_later(window, times, start))
+        return begin + min(starts)
 
     def _describe_held(self, row: int) -> str:
         """Return key and order of a label."""

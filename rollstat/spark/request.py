@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from rollstat.calendar_units import is_calendar
 from rollstat.spark.aggregates import (
     Aggregate,
     CallWindow,
@@ -44,6 +45,8 @@ class Request:
         As for :func:`rollstat.spark.rolling`.
     options : mapping
         The common options of the array functions.
+    zone : str or None
+        The time zone of the session, if known.
     """
 
     partition_by: Any
@@ -53,6 +56,7 @@ class Request:
     options: Mapping[str, Any]
     descending: Any = False
     ties: str = "columns"
+    zone: str | None = None
 
     def by_name(self, columns: "ColumnReferences") -> "Request":
         """Return the same request with names of columns."""
@@ -90,9 +94,12 @@ class Request:
         _check_types(schema, keys, order)
         windows = [own for a in as_aggregates(self.aggs) for own in a.call_windows(self.window, self.options)]
         time = _time_column(schema, order[0], windows, always=labels is not None)
+        zone = self.zone if isinstance(schema[order[0]].dataType, T.TimestampType) else None
+        for own in windows:
+            _check_calendar(own, schema[order[0]], zone, descending=down[0])
         times = None if time is None else np.empty(0, time[1].times_dtype)
         at = None if labels is None else times
-        calls, inputs = plan_calls(self.aggs, schema, self.window, self.options, times, at)
+        calls, inputs = plan_calls(self.aggs, schema, self.window, self.options, times, at, zone)
         new = [name for call in calls for name in call.names]
         taken = schema.names[:width] if labels is None else labels
         check_new_names(new, taken, case_sensitive=case_sensitive)
@@ -302,11 +309,29 @@ def _tie_breakers(schema: T.StructType, used: set[str], width: int | None) -> tu
     return tuple(index for index, field in free if not _contains(field.dataType, _UNORDERED))
 
 
+def _check_calendar(window: CallWindow, order: T.StructField, zone: str | None, *, descending: bool) -> None:
+    """Raise unless calendar units have a clock, and later windows reach back at most to a known row."""
+    sizes = [size for size in window.sizes if is_calendar(size)]
+    for size in sizes:
+        if type(size).__name__ == "DateOffset" and {"year", "month"} & size.kwds.keys():
+            raise ValueError(f"window must be no fixed year or month on Spark; got {size!r}")
+    if sizes and descending:
+        raise ValueError(f"descending must be False for calendar units; got True for {order.name!r}")
+    if sizes and zone is None and isinstance(order.dataType, T.TimestampType):
+        raise ValueError(
+            f"order_by: {order.name!r} is timestamp, and the session's time zone is not known here: "
+            "cast it to timestamp_ntz for a window of calendar units"
+        )
+
+
 def _time_column(
     schema: T.StructType, name: str, windows: Sequence[CallWindow], *, always: bool
 ) -> tuple[int, Kind] | None:
     """Return the column of times if there are windows by width, or `always`."""
-    for given in (window.given for window in windows):
+    for window in windows:
+        given = window.given
+        if window.options.get("equal_times") == "all" and not window.by_width:
+            raise ValueError(f"equal_times='all' needs a window by width; got {given!r}")
         if isinstance(given, tuple) or hasattr(given, "get_window_bounds"):
             raise ValueError(
                 f"window must be a number of rows, a width, Forward or Expanding on Spark; got {given!r}"

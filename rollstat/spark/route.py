@@ -43,7 +43,7 @@ from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import Aggregate
 from rollstat.spark.arrow_columns import kind_of
 from rollstat.spark.batch_walk import ResultsJob, WalkJob, WalkPlan
-from rollstat.spark.buckets import BUCKET, HALO, MAX_BUCKETS, Split, split_series
+from rollstat.spark.buckets import BUCKET, HALO, MAX_BUCKETS, Split, split_series, without_bound
 from rollstat.spark.expanding import STATE_SCHEMA, BucketStates, carrying, start_states
 from rollstat.spark.labels import check_labels, labels_of, with_labels
 from rollstat.spark.request import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
@@ -59,7 +59,7 @@ _EPOCH = 946_684_800  # seconds; timestamps within 68 years of the year 2000 get
 
 
 @known_warnings()
-def rolling(  # 15 parameters: one for each public option
+def rolling(  # 16 parameters: one for each public option
     df: DataFrame,
     *,
     partition_by: ColumnLike | Sequence[ColumnLike] = (),
@@ -73,6 +73,7 @@ def rolling(  # 15 parameters: one for each public option
     min_periods: int | None = None,
     center: bool = False,
     closed: str | None = None,
+    equal_times: str = "past",
     nan_policy: str = "omit",
     inf: str = "value",
     algorithm: str = "auto",
@@ -89,11 +90,12 @@ def rolling(  # 15 parameters: one for each public option
         (``"meta.sensor"``), or as a `Column` object. Case matters only if ``spark.sql.caseSensitive`` is on.
     order_by : str, Column, or sequence of them
         Columns that order the rows of a series. Together they should be unique within it.
-    window : int, str, timedelta, float, Forward or Expanding
+    window : int, str, timedelta, float, DateOffset, Forward or Expanding
         A number of rows; or a width such as ``"10 minutes"``, ``"1 hour 30 minutes"`` or
         ``"interval '10' minute"`` on the first column of `order_by`, a date or timestamp; or a float, the
-        width on a column of numbers. It is for statistics without windows of their own, and may be left out
-        if each has some.
+        width on a column of numbers; or calendar units, ``"1 month"`` or a DateOffset of pandas, by the clock
+        of the session's time zone for timestamps that have one. It is for statistics without windows of
+        their own, and may be left out if each has some.
     aggs : list or mapping
         A list of statistics such as ``[rs.median("x").alias("m"), rs.quantile("x", [0.25, 0.75])]``, where
         ``rs`` is `rollstat.spark`. Or new column name to ``(statistic, column)`` or ``(statistic, column,
@@ -117,7 +119,7 @@ def rolling(  # 15 parameters: one for each public option
         column of `order_by`, of the same names and types, and any others. A window holds rows up to the time
         of the label, or only earlier ones with ``closed="left"``. The result holds every label once with all
         its columns, followed by the new columns. Windows that look ahead are not allowed.
-    min_periods, center, closed, nan_policy, inf, algorithm
+    min_periods, center, closed, equal_times, nan_policy, inf, algorithm
         As in the array functions. Nulls and NaN are missing values, and a missing result is null.
 
     Returns
@@ -164,9 +166,10 @@ def rolling(  # 15 parameters: one for each public option
     if df.isStreaming:
         raise ValueError("df must be a batch frame; use rollstat.spark.rolling_stream for streams")
     options = {"min_periods": min_periods, "center": center, "closed": closed}
-    options |= {"nan_policy": nan_policy, "inf": inf, "algorithm": algorithm}
+    options |= {"equal_times": equal_times, "nan_policy": nan_policy, "inf": inf, "algorithm": algorithm}
     columns = ColumnReferences(df)
-    request = Request(partition_by, order_by, window, aggs, options, descending, ties).by_name(columns)
+    zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
+    request = Request(partition_by, order_by, window, aggs, options, descending, ties, zone).by_name(columns)
     frame = columns.frame()
     old = df.columns if at is None else at.columns
     labels = None if at is None else old
@@ -174,6 +177,7 @@ def rolling(  # 15 parameters: one for each public option
     if at is not None:
         frame, plan = with_labels(frame, plan, at)
     plan, unbounded = carrying(plan)
+    unbounded = f"an expanding window of {unbounded}" if unbounded else without_bound(plan)
     rows, plan = _partitioned(frame, plan, _check_split(split, bool(plan.keys), unbounded))
     new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(plan.fields)]
     rows = _with_whole_rows(rows, plan, new) if plan.looks_ahead else _with_results(rows, plan, new)
@@ -250,7 +254,7 @@ def _sort_columns(rows: DataFrame, plan: WalkPlan) -> tuple[list[Column], Column
 def _check_split(split: Any, keyed: bool, unbounded: str | None) -> int | str | None:
     """Return how to split long series, None for not at all; `unbounded` says why they cannot be split."""
     if unbounded is not None and split not in (None, 1):
-        raise ValueError(f"split must be 1 for an expanding window of {unbounded}; got {split!r}")
+        raise ValueError(f"split must be 1 for {unbounded}; got {split!r}")
     if split is None:
         return None if keyed or unbounded is not None else "auto"
     whole = isinstance(split, numbers.Integral) and not isinstance(split, bool)

@@ -172,7 +172,7 @@ def rolling_stream(  # 14 parameters: one for each public option
     options = {"min_periods": min_periods, "center": False, "closed": closed}
     options |= {"nan_policy": nan_policy, "inf": inf, "algorithm": algorithm}
     references = ColumnReferences(df)
-    request = Request(partition_by, order_by, window, aggs, options).by_name(references)
+    request = Request(partition_by, order_by, window, aggs, options, zone="UTC").by_name(references)
     df = references.frame()
     plan = request.plan(df.schema, case_sensitive=references.case_sensitive)
     _check(df, plan, watermark)
@@ -274,6 +274,8 @@ def _check(df: DataFrame, plan: WalkPlan, watermark: str | None) -> None:
         raise ValueError("partition_by must name at least one column, whose values identify the series")
     if plan.looks_ahead:
         raise ValueError("window must not look ahead of its row on a stream")
+    if any(window.by_calendar for window in plan.windows):
+        raise ValueError("window must be a width of a fixed length on a stream, at most in weeks, or rows")
     if any(isinstance(window.given, Expanding) for window in plan.windows):
         raise ValueError("window must be a number of rows or a width on a stream; got Expanding")
     for index in plan.order:

@@ -146,10 +146,7 @@ BAD = [
     (lambda: {"aggs": [rs.median("x").alias("X")]}, "aggs must give new names, each once; 'X' is taken"),
     (lambda: {"aggs": [rs.median("x"), rs.median("x")]}, "aggs must give new names, each once; 'x_median'"),
     (lambda: {"aggs": [rs.median(F.lit("a"))]}, r"column .*a.* must be a number.*got string"),
-    (
-        lambda: {"window": "1 month"},
-        "window must be a width of a fixed length, at most in weeks; got '1 month'",
-    ),
+    (lambda: {"window": "1 month"}, "window needs datetimes as times; got '1mo' for times of int64"),
 ]
 
 
