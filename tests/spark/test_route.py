@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import rollstat
+from rollstat.dtypes import flattened
 from rollstat.registry import REGISTRY
 from rollstat.spark import aggregate, rolling
 
@@ -288,8 +289,7 @@ def test_every_registered_statistic_in_one_pass(spark):
     for name, statistic, columns, sample in every_statistic():
         arguments = [data[column] for column in columns]
         parameter = "m" if name in ("kth", "argkth") else "window"
-        results = statistic.function(*arguments, **sample, **{parameter: window}, min_periods=5)
-        results = results if isinstance(results, tuple) else [results] if results.ndim == 1 else list(results)
+        results = flattened(statistic.function(*arguments, **sample, **{parameter: window}, min_periods=5))
         names = tuple(f"{name}_{place}" for place in range(len(results)))
         aggs[names if len(names) > 1 else names[0]] = aggregate(statistic.name, *columns, **sample)
         wanted |= {new: (statistic.exact, result) for new, result in zip(names, results)}
@@ -304,7 +304,7 @@ def test_every_registered_statistic_in_one_pass(spark):
         got = found[new].to_pylist()
         assert [value is None for value in got] == [value is None for value in values], new
         got, values = ([value for value in given_here if value is not None] for given_here in (got, values))
-        assert got == values if exact else np.allclose(got, values, rtol=1e-12, atol=1e-12), new
+        assert got == values if exact else np.allclose(got, values, 1e-12, 1e-12, equal_nan=True), new
 
 
 def test_a_kernel_error_names_the_key_and_the_row(spark):
