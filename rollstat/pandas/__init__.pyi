@@ -267,6 +267,8 @@ class _Accessor(Generic[Data]):
         ignore_na: bool = False,
         times: Any = None,
         method: str = "single",
+        *,
+        inf: str = "value",
     ) -> ExponentialMovingWindow[Data]: ...
     def groupby(self, by: Any = None, level: Any = None, **options: Any) -> GroupBy[Data]: ...
     # Written by tests/surface.py from here on:

@@ -77,7 +77,7 @@ def handed_back(warn: bool | None = None) -> dict[tuple[str, str], int]:
     >>> before = rollstat.pandas.handed_back()
     >>> _ = pd.Series([4.0, 1.0, 3.0]).rollstat.rolling(0).count()
     >>> {call for call, count in rollstat.pandas.handed_back().items() if count != before.get(call)}
-    {('count', 'windows of no rows, with bounds that decrease, or of an indexer within groups')}
+    {('count', 'windows of no rows')}
     """
     if warn is not None:
         _warned[:] = [set()] if warn else []

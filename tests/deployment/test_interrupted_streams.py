@@ -123,8 +123,9 @@ def case(statistic, window):
     cls, own = STREAMS[statistic], given.get(statistic, ())
     first = own if statistic.endswith("kth") else ()
     later = () if first else own
-    return lambda: cls(*first, window, *later, min_periods=1)
-two = "cov", "corr", "beta", "weighted_mean"
+    named = {"alpha": 0.5} if statistic.startswith("ewm") else {}
+    return lambda: cls(*first, window, *later, min_periods=1, **named)
+two = "cov", "corr", "beta", "weighted_mean", "ewm_cov", "ewm_corr"
 for statistic in STREAMS:
     kind = "two " if statistic in two else ""
     search(case(statistic, 9), kind, pushes, 40)

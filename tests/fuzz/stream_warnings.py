@@ -44,7 +44,7 @@ def of_stream(rng: np.random.Generator, note: dict[str, Any], name: str) -> int:
         return 0
     kind = str(rng.choice(["rows", "time", "expanding", "free"]))
     window = {"rows": m, "time": float(m), "expanding": rollstat.Expanding(), "free": None}[kind]
-    types = taken(statistic, DTYPES)
+    types = [dtype for dtype in taken(statistic, DTYPES) if dtype.kind in STREAMS[name]._row.kinds]
     dtype, n = types[rng.integers(len(types))], int(rng.choice([10, 40, 400]))
     columns = [_draw(rng, n, dtype) for _ in range(statistic.series)]
     times = np.sort(rng.integers(0, 2 * n, n)).astype(float) if kind == "time" else None
