@@ -183,7 +183,7 @@ def surface(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation, warnings as errors."""
-    session.install("-e", ".[spark,plot]", *groups("docs"))
+    session.install("-e", ".[spark,plot,features]", *groups("docs"))
     session.run("sphinx-build", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html")
 
 
