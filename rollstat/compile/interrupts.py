@@ -30,7 +30,7 @@ def held_back() -> Iterator[None]:
 
 with held_back():
     import numba.extending
-    import numba.np.arrayobj  # noqa: F401
+    import numba.np.arrayobj  # noqa: F401  # which Numba imports at the first kernel otherwise
     from numba.core.registry import cpu_target
 
     _ = cpu_target.typing_context, cpu_target.target_context  # which make the engine of LLVM

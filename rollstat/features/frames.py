@@ -273,7 +273,7 @@ def expression_of(text: str, names: Sequence[str], column: Callable[[str], Any])
 
 def _expression(node: ast.AST, column: Callable[[str], Any]) -> Any:
     """Return a condition in the notation of Python as an expression over columns."""
-    make = lambda each: _expression(each, column)  # noqa: E731
+    make = partial(_expression, column=column)
     match node:
         case ast.Name(name):
             return column(name)

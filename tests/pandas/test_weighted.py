@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal, assert_series_equal
 
-import rollstat.pandas  # noqa: F401
+import rollstat.pandas  # noqa: F401  # registers the accessor
 
 FRAME = pd.DataFrame({"a": np.random.default_rng(1).standard_normal(60), "b": np.arange(60) % 7})
 FRAME.loc[[4, 5, 6, 20], "a"] = np.nan

@@ -75,7 +75,10 @@ def test_any_order_within_the_bound(name, sample, rng):
 def test_every_parameter(name, sample, rng):
     columns, (times, order) = columns_of(name, rng, N), arrivals(rng)
     stream = make(name, sample, 5.0, lateness=float(LATENESS))
-    insert = lambda row: stream.insert(columns[0][row], times[row])  # noqa: E731
+
+    def insert(row):
+        return stream.insert(columns[0][row], times[row])
+
     check_prefixes(name, sample, columns, times, order, insert)
 
 

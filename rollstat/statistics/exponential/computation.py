@@ -108,16 +108,18 @@ class Recursion(Computation):
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
         """Return what writes all results of a series in one call, see :class:`Computation`."""
-        last: list[Any] = [None, None]
+        last: list[Any] = [(None, None)]  # one entry, so that threads with other bounds cannot mix two
 
         def run(
             columns: list[NDArray[np.float64]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]
         ) -> bool:
             if self._timed and has_nan(columns[-1]):  # the mask of the values
                 return False
-            if last[0] is not bounds:
-                last[:] = bounds, _segments(bounds.start, bounds.end, len(columns[0]))
-            offsets, rows = last[1]
+            known, segments = last[0]
+            if known is not bounds:
+                segments = _segments(bounds.start, bounds.end, len(columns[0]))
+                last[0] = bounds, segments
+            offsets, rows = segments
             written = outputs[0] if rows is None else np.empty(len(columns[0]))
             self._write(columns, offsets, least, written)
             if rows is not None:
