@@ -24,6 +24,7 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.core.registry import cpu_target
 from numba.extending import lower_builtin, type_callable
 
+from rollstat.compile.interrupts import held_back
 from rollstat.compile.jit import CHOSEN, inner_function
 
 
@@ -120,8 +121,8 @@ def jitable(function):
 def result_type(function, *arguments):
     """Return the type that a call of `function` in a kernel has; no machine code is made."""
     context = cpu_target.typing_context
-    context.refresh()
-    with global_compiler_lock:
+    with held_back(), global_compiler_lock:  # a refresh half done misleads other threads and later calls
+        context.refresh()
         return context.resolve_function_type(context.resolve_value_type(function), arguments, {}).return_type
 
 
