@@ -12,7 +12,7 @@ nox.options.reuse_existing_virtualenvs = True
 nox.needs_version = ">=2025.2.9"
 
 PROJECT = nox.project.load_toml("pyproject.toml")
-PYTHONS = ["3.11", "3.12", "3.13"]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 LARGEST_WHEEL = 40  # megabytes
 TYPED_CALLS = "tests/pandas/typed_calls.py"  # calls of the pandas accessor and their types
 # The oldest releases that the project claims to work with; the session `minimum` tests the claim.
