@@ -25,7 +25,14 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import read_only
 from rollstat.kernels.bounds import breaks_of, chains_of, parts_of, row_bounds
-from rollstat.kernels.time_bounds import SPARSE, edge_bounds, first_unordered, lags_agree, time_bounds
+from rollstat.kernels.time_bounds import (
+    SPARSE,
+    bounds_at,
+    edge_bounds,
+    first_unordered,
+    lags_agree,
+    time_bounds,
+)
 from rollstat.sorting import order as order_of
 from rollstat.thresholds import ANY_ORDER_ROWS, ANY_ORDER_SHARE
 
@@ -759,34 +766,29 @@ class ReachesAt:
         The rows or times of each window.
     dtype : dtype
         Of the times.
+
+    Attributes
+    ----------
+    edges : tuple of ndarray
+        Where they begin and end, as :func:`rollstat.kernels.time_bounds.bounds_at` takes them.
     """
 
     def __init__(self, reaches: Sequence[Rows | Interval], dtype: Any) -> None:
-        edges: list[tuple[Any, bool]] = []
-        beyond = []
+        edges: list[tuple[Any, bool, int]] = []
         for reach in reaches:
             if isinstance(reach, Interval):
-                edges += [(-reach.before, not reach.left_closed), (reach.after or 0, reach.right_closed)]
-                beyond.append((0, 0))
+                edges += [
+                    (-reach.before, not reach.left_closed, 0),
+                    (reach.after or 0, reach.right_closed, 0),
+                ]
             else:
-                edges += [(0, reach.includes)] * 2
                 own = -(reach.includes and not reach.ahead)
-                beyond.append((own - reach.left, own + reach.right))
-        distances, passes = (np.array(each) for each in zip(*edges))
-        self._parts = [
-            (which, read_only(distances[which].astype(dtype)), passing)
-            for passing in (False, True)
-            if len(which := np.flatnonzero(passes == passing))
-        ]
-        self._beyond = np.array(beyond).T
+                edges += [(0, reach.includes, own - reach.left), (0, reach.includes, own + reach.right)]
+        distances, passes, beyond = (np.array(each) for each in zip(*edges))
+        self.edges = read_only(distances.astype(dtype)), read_only(passes), read_only(beyond)
 
     def bounds(self, times: NDArray[Any], time: Any) -> Bounds:
         """Return the bounds over times that never decrease."""
-        counts = np.empty(self._beyond.size, np.int64)
-        for which, distances, passing in self._parts:
-            out, at = np.empty(len(which), np.int64), read_only(np.full(len(which), time, times.dtype))
-            offsets = np.array([[0, len(times)], [0, len(which)]])
-            edge_bounds(times, offsets[0], at, offsets[1], distances, passing, out)
-            counts[which] = out
-        start, end = np.clip(counts.reshape(-1, 2).T + self._beyond, 0, len(times))
-        return start, np.maximum(start, end)
+        bounds = np.empty(len(self.edges[0]), np.int64)
+        bounds_at(times, time, *self.edges, bounds)
+        return bounds[::2].copy(), bounds[1::2].copy()

@@ -370,7 +370,9 @@ def naming(feature: Feature, window: Any = None) -> Iterator[None]:
         yield
     except (TypeError, ValueError, OverflowError) as error:
         over = "" if window is None else f" over {_label(window)}"
-        raise type(error)(f"feature {feature}{over}: {error}") from error
+        # Some subclasses take other arguments.
+        kind = next(kind for kind in (TypeError, ValueError, OverflowError) if isinstance(error, kind))
+        raise kind(f"feature {feature}{over}: {error}") from error
 
 
 def _names(name: str, value: Any) -> tuple[str, ...]:

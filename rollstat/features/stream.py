@@ -2,11 +2,13 @@
 
 ::
 
-    push(row)          --> each set of keys --> rows of the key, in order of time   [ . . | rows held | room ]
-    query(keys, time)  --> bounds of all windows --> one call for all windows of a feature --> results
+    push(row)          --> each set of keys --> rows of the key, in order of time    [ rows held | room ]
+    query(keys, time)  --> one call of a kernel for the usual statistics of numbers  --> results
+                       `-> bounds of all windows --> one call for all windows of another feature
 
-All features of a set of keys share the rows. The functions over arrays compute the features from them: their
-plans are kept, and serve later rows with other windows.
+All features of a set of keys share the rows. One kernel, :mod:`rollstat.kernels.at_once`, computes the usual
+statistics of all series and windows. The functions over arrays compute the others: their plans are kept, and
+serve later rows with other windows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,19 +20,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from rollstat.dtypes import flattened
+from rollstat.compile.bound_calls import BoundKernel
+from rollstat.dtypes import EXACT, flattened
 from rollstat.engine import Call, execute
 from rollstat.features import frames
 from rollstat.features.computation import Order
-from rollstat.features.definition import FeatureColumn, Features, by_width, naming, sizes
+from rollstat.features.definition import Feature, FeatureColumn, Features, by_width, naming, sizes
+from rollstat.kernels import at_once
 from rollstat.kernels.rings import SMALLEST, ring_size
+from rollstat.kernels.selection.quantiles import INTERPOLATIONS, MIDPOINT
 from rollstat.options import Options, numpy_times
 from rollstat.pandas.calls import POSITIONS
 from rollstat.plan import Plan
 from rollstat.registry import REGISTRY
 from rollstat.snapshots import SnapshotError, read, write
 from rollstat.streaming.codec import Codec
-from rollstat.streaming.window_spec import WindowSpec
+from rollstat.streaming.window_spec import WindowSpec, nanoseconds
 from rollstat.windows import Interval, ReachesAt, Rows, Windows, WindowsAt
 
 _OBJECT = np.dtype(object)
@@ -38,40 +43,96 @@ _ALL_ROWS = 2**62
 _NO_ROWS = np.zeros(2, np.int64)
 
 
+# The statistic of `at_once`, the observations that it needs in any case, and its parameters.
+_Task = tuple[int, int, tuple[Any, ...]]
+
+
+def _quantiles(q: Any, interpolation: str) -> list[_Task]:
+    """Return the tasks of quantiles."""
+    several = q if isinstance(q, (list, tuple)) else [q]
+    return [(at_once.QUANTILE, 1, (each, INTERPOLATIONS[interpolation])) for each in several]
+
+
+def _of_sums(statistic: int) -> Callable[..., list[_Task]]:
+    return lambda ddof=0: [(statistic, 1, (ddof,))]
+
+
+def _plain(statistic: int, needs: int, *parameters: float) -> Callable[[], list[_Task]]:
+    return lambda: [(statistic, needs, parameters)]
+
+
+_TASKS: dict[str, Callable[..., list[_Task]]] = {
+    "count": _plain(at_once.COUNT, 0),
+    "first": _plain(at_once.FIRST, 1),
+    "last": _plain(at_once.LAST, 1),
+    "sum": _plain(at_once.SUM, 0),
+    "mean": _plain(at_once.MEAN, 1),
+    "var": _of_sums(at_once.VARIANCE),
+    "std": _of_sums(at_once.DEVIATION),
+    "sem": _of_sums(at_once.ERROR),
+    "min": _plain(at_once.KTH, 1, 1),
+    "max": _plain(at_once.KTH, 1, -1),
+    "kth": lambda k: [
+        (at_once.KTH, abs(each), (each,)) for each in (k if isinstance(k, (list, tuple)) else [k])
+    ],
+    "median": _plain(at_once.QUANTILE, 1, 0.5, MIDPOINT),
+    "quantile": _quantiles,
+    "iqr": lambda q_low, q_high, interpolation: [
+        (at_once.SPREAD, 1, (q_low, q_high, INTERPOLATIONS[interpolation]))
+    ],
+    "nunique": _plain(at_once.DISTINCT, 0),
+    "mode": _plain(at_once.MODE, 1),
+    "mad": lambda scale: [(at_once.MEDIAN_DEVIATION, 1, (scale,))] if isinstance(scale, Real) else [],
+}
+
+
 class _Held:
     """The rows of a key, in order of time.
 
+    Parameters
+    ----------
+    dtypes : sequence of dtype
+        Of the arrays.
+    room : int
+        Rows for which there is room.
+
     Attributes
     ----------
-    columns : list of ndarray
-        The times, then the values; the rows are ``first, ..., last - 1`` of them.
+    arrays : list of ndarray
+        The times, the columns, and codes of columns of objects; the rows are ``0, ..., last - 1`` of them.
+    series : ndarray of float64
+        Those of float64, of which `arrays` holds views.
+    codes : dict
+        By column and value, the code.
+    last : int
+        The number of rows.
     dropped : int
         Rows of the key that are no longer held.
     """
 
-    __slots__ = ("columns", "dropped", "first", "last")
+    __slots__ = ("arrays", "codes", "dropped", "last", "series")
 
-    def __init__(self, columns: list[NDArray[Any]]) -> None:
-        self.columns = columns
-        self.first = self.last = self.dropped = 0
+    def __init__(self, dtypes: Sequence[np.dtype[Any]], room: int) -> None:
+        numbers = [dtype == np.float64 for dtype in dtypes[1:]]
+        self.series = np.empty((sum(numbers), room))
+        own = iter(self.series)
+        self.arrays = [np.empty(room, dtypes[0])]
+        self.arrays += [
+            next(own) if number else np.empty(room, dtype) for number, dtype in zip(numbers, dtypes[1:])
+        ]
+        self.codes: dict[Any, float] = {}
+        self.last = self.dropped = 0
 
     def part(self, i: int) -> NDArray[Any]:
-        """Return a column of the rows."""
-        return self.columns[i][self.first : self.last]
-
-    def keep_from(self, row: int) -> None:
-        """Drop the rows before `row`, and take room for at least as many as are left."""
-        size = max(ring_size(2 * (self.last - row)), SMALLEST)
-        for i, array in enumerate(self.columns):
-            self.columns[i] = np.empty(size, array.dtype)
-            self.columns[i][: self.last - row] = array[row : self.last]
-        self.dropped += row - self.first
-        self.first, self.last = 0, self.last - row
+        """Return an array of the rows."""
+        return self.arrays[i][: self.last]
 
     def insert(self, row: int, values: Sequence[Any]) -> None:
         """Put a row in a place, for which there is room."""
-        for array, value in zip(self.columns, values):
-            array[row + 1 : self.last + 1] = array[row : self.last]
+        late = row < self.last
+        for array, value in zip(self.arrays, values):
+            if late:
+                array[row + 1 : self.last + 1] = array[row : self.last]
             array[row] = value
         self.last += 1
 
@@ -143,21 +204,39 @@ class _Series:
         self.dtypes: list[np.dtype[Any]] = [np.dtype(times)]
         for kind, name in self.names:
             own_dtype = _OBJECT if kind == "order" else dtypes.get(name, np.dtype(np.float64))
-            self.dtypes.append(np.dtype(np.bool_) if kind == "where" else own_dtype)
+            self.dtypes.append(np.dtype(np.float64) if kind == "where" else own_dtype)
+        self._order = [i for i, (kind, _) in enumerate(self.names, 1) if kind == "order"]
+        # Columns whose values have floats in their place for the kernel: codes of objects, and whole numbers.
+        self._coded = [
+            i
+            for i, (kind, _) in enumerate(self.names, 1)
+            if kind == "value" and (self.dtypes[i] == _OBJECT or self.dtypes[i].kind in "iub")
+        ]
+        self._all_dtypes = [*self.dtypes, *[np.dtype(np.float64)] * len(self._coded)]
+        self._exact = True  # floats hold all whole numbers so far
         self._reaches: list[Rows | Interval] = []
-        self._jobs = self._plan(numbers)
+        self._jobs, self._others, tasks = self._plan(numbers)
         rows = [each.left for each in self._reaches if isinstance(each, Rows)]
         widths = [each.before for each in self._reaches if isinstance(each, Interval)]
         self._most_rows, self._widest = max(rows, default=0), max(widths, default=None)
         self._windows = ReachesAt(self._reaches, times)
-        self.evaluate(self.empty(0), self.dtypes[0].type(0), [None] * len(features.columns))  # checks all
+        found: list[Any] = [None] * len(features.columns)
+        self._run(self._jobs, self.empty(0), self.dtypes[0].type(0), found)  # checks all
+        self._whole = [number for *_, number in tasks if type(found[number]) is int]
+        tasks.sort()
+        self._tasks = np.array([[*task[:5], task[-1]] for task in tasks], np.int64).reshape(-1, 6)
+        self._parameters = np.array([(*task[5], 0, 0, 0)[:3] for task in tasks], np.float64).reshape(-1, 3)
+        self._answer = BoundKernel(at_once.answer)
 
     def empty(self, room: int) -> _Held:
         """Return no rows, with room for some."""
-        return _Held([np.empty(room, dtype) for dtype in self.dtypes])
+        return _Held(self._all_dtypes, room)
 
-    def _plan(self, numbers: Sequence[int]) -> list[_Job]:
-        """Return the calls: of a feature over all windows that need as many observations."""
+    def _plan(self, numbers: Sequence[int]) -> tuple[list[_Job], list[_Job], list[Any]]:
+        """Return the calls, of a feature over all windows that need as many observations.
+
+        Return also those that the kernel does not serve, and the tasks of the kernel.
+        """
         known: dict[Any, int] = {}
         found: dict[Any, dict[int, list[int]]] = {}
         for number in numbers:
@@ -174,14 +253,43 @@ class _Series:
             needs = options.get("min_periods")
             needs = default if needs is None else needs
             found.setdefault((id(column.feature), needs), {}).setdefault(known[key], []).append(number)
-        jobs = []
+        jobs, others, tasks = [], [], []
         for (_, needs), by_window in found.items():
             first = self.features.columns[next(iter(by_window.values()))[0]]
             options = {k: v for k, v in first.feature.options.items() if k not in ("center", "closed")}
             call = partial(first.feature.call, threads=1, **options | {"min_periods": needs})
             numbers_of_results = [list(each) for each in zip(*by_window.values())]
             jobs.append(_Job(call, first, tuple(by_window), numbers_of_results))
-        return jobs
+            own = self._tasks_of(first.feature)
+            if not own:
+                others.append(jobs[-1])
+            for window, several in by_window.items() if own else ():
+                for number, (statistic, least, parameters) in zip(several, own[1:]):
+                    tasks.append((*own[0], window, statistic, max(needs, least), parameters, number))
+        return jobs, others, tasks
+
+    def _tasks_of(self, feature: Feature) -> list[Any]:
+        """Return the places of the series and of the condition, and the tasks; nothing for other features."""
+        options = feature.options
+        plain = options.get("nan_policy", "omit") == "omit" and options.get("algorithm", "auto") == "auto"
+        if feature.statistic not in _TASKS or not plain:
+            return []
+        bound = REGISTRY[feature.statistic].of_columns.bind(*feature.columns, **feature.parameters)
+        bound.apply_defaults()
+        place = 1 + self.names.index(("value", feature.columns[0]))
+        if self.dtypes[place] == _OBJECT and feature.statistic not in ("count", "nunique"):
+            return []
+        if place in self._coded:
+            place = len(self.dtypes) + self._coded.index(place)
+        if self._all_dtypes[place] != np.float64:
+            return []
+        where = place
+        if feature.condition is not None:
+            where = 1 + self.names.index(("where", feature.condition))
+        rows = np.cumsum([dtype == np.float64 for dtype in self._all_dtypes[1:]])
+        own = {name: value for name, value in bound.arguments.items() if name != "column"}
+        tasks = _TASKS[feature.statistic](**own)
+        return [(int(rows[place - 1]) - 1, int(rows[where - 1]) - 1), *tasks] if tasks else []
 
     def _reach(self, column: FeatureColumn, center: bool, closed: Any) -> Rows | Interval:
         """Return the rows or the times of a window."""
@@ -193,26 +301,49 @@ class _Series:
 
     # Rows.
 
-    def push(self, key: tuple[Any, ...], values: Sequence[Any]) -> None:
+    def push(self, key: tuple[Any, ...], values: list[Any]) -> None:
         """Put a row in its place."""
         held = self.held.get(key)
         if held is None:
             held = self.held[key] = self.empty(SMALLEST)
-        if held.last == len(held.columns[0]):
-            held.keep_from(self.needed(held))
-        row, times = held.last, held.part(0)
-        if len(times) and values[0] <= times[-1]:
-            row = held.first + int(np.searchsorted(times, values[0], "right"))
-            low = held.first + int(np.searchsorted(times, values[0]))
-            order = [i for i, (kind, _) in enumerate(self.names, 1) if kind == "order"]
-            own = [_place(values[i]) for i in order]
-            while order and row > low and [_place(held.columns[i][row - 1]) for i in order] > own:
+        if held.last == len(held.arrays[0]):
+            held = self.held[key] = self.kept(held)
+        row, newest = held.last, True
+        if row and values[0] <= held.arrays[0][row - 1]:
+            times = held.part(0)
+            row, low = (int(np.searchsorted(times, values[0], side)) for side in ("right", "left"))
+            newest = row == held.last
+            own = [_place(values[i]) for i in self._order]
+            while own and row > low and [_place(held.arrays[i][row - 1]) for i in self._order] > own:
                 row -= 1
-        if row == held.last:  # the keys remain in the order of their newest rows
+        if newest:  # the keys remain in the order of their newest rows
             self.held[key] = self.held.pop(key)
-        held.insert(row, values)
+        new = held.dropped + held.last
+        held.insert(row, [*values, *(self._code(held, i, values[i], new) for i in self._coded)])
 
-    def needed(self, held: _Held) -> int:
+    def _code(self, held: _Held, i: int, value: Any, new: int) -> float:
+        """Return the float in place of an object or a whole number; NaN where it is missing."""
+        if self.dtypes[i] != _OBJECT:
+            self._exact &= -EXACT <= value <= EXACT
+            return float(value)
+        return np.nan if value is None or value != value else held.codes.setdefault((i, value), float(new))
+
+    def kept(self, held: _Held) -> _Held:
+        """Return the rows that windows may need, with room for at least as many."""
+        first, last = self._needed(held), held.last
+        kept = self.empty(max(ring_size(2 * (last - first)), SMALLEST))
+        for target, array in zip(kept.arrays, held.arrays[: len(self.dtypes)]):
+            target[: last - first] = array[first:last]
+        kept.last, kept.dropped = last - first, held.dropped + first
+        for i, own in zip(self._coded, kept.arrays[len(self.dtypes) :]):
+            if self.dtypes[i] != _OBJECT:
+                own[: kept.last] = kept.part(i)
+                self._exact &= bool((abs(own[: kept.last]) <= EXACT).all())
+            for row, value in enumerate(kept.part(i).tolist() if self.dtypes[i] == _OBJECT else ()):
+                own[row] = self._code(kept, i, value, kept.dropped + row)
+        return kept
+
+    def _needed(self, held: _Held) -> int:
         """Return the first row that a window at the time of the newest row, or later, can hold."""
         times = held.part(0)
         newest = times[-1].item()
@@ -221,15 +352,15 @@ class _Series:
             limit = newest - np.asarray(self._widest).item()
             limit = np.nextafter(limit, -np.inf) if times.dtype.kind == "f" else max(limit, -(2**63))
             first = min(first, int(np.searchsorted(times, limit)))
-        return held.first + max(first, 0)
+        return max(first, 0)
 
     def load(
         self, key: tuple[Any, ...], columns: list[NDArray[Any]], first: int, last: int, dropped: int = 0
     ) -> None:
         """Hold the rows ``first, ..., last - 1`` of columns, in order of time, that windows may need."""
-        held = self.held[key] = _Held(list(columns))
-        held.first, held.last, held.dropped = first, last, dropped
-        held.keep_from(self.needed(held))
+        held = self.empty(0)
+        held.arrays, held.last, held.dropped = [each[first:last] for each in columns], last - first, dropped
+        self.held[key] = self.kept(held)
 
     def expire(self, limit: Any) -> int:
         """Drop the keys whose newest row is at or before `limit`; return how many."""
@@ -237,7 +368,7 @@ class _Series:
         while self.held:
             key = next(iter(self.held))
             held = self.held[key]
-            if not held.columns[0][held.last - 1] <= limit:
+            if not held.arrays[0][held.last - 1] <= limit:
                 break
             del self.held[key]
             number += 1
@@ -245,12 +376,28 @@ class _Series:
 
     # Results.
 
-    def evaluate(self, held: _Held, time: Any, found: list[Any]) -> None:
-        """Compute the features at a time into their places."""
+    def answer(self, held: _Held, time: Any, out: NDArray[np.float64]) -> bool:
+        """Write what the kernel serves to the places of the columns; return whether it serves the values."""
+        room = held.last + 1
+        memory, rows = np.empty((4, room)), np.empty((3, room), np.int64)
+        bounds = np.empty(len(self._windows.edges[0]), np.int64)
+        given = *self._windows.edges, held.series, self._tasks, self._parameters, bounds, memory, rows, out
+        return self._exact and self._answer(held.part(0), time, *given)
+
+    def evaluate(self, held: _Held, time: Any, served: bool, found: list[Any]) -> None:
+        """Complete what the kernel has computed at a time."""
+        for number in self._whole if served else ():
+            found[number] = int(found[number])
+        jobs = self._others if served else self._jobs
+        if jobs:
+            self._run(jobs, held, time, found)
+
+    def _run(self, jobs: Sequence[_Job], held: _Held, time: Any, found: list[Any]) -> None:
+        """Compute features at a time into their places."""
         start, end = self._windows.bounds(held.part(0), time)
         shared: dict[Any, Windows] = {}
         columns: dict[Any, Any] = {}
-        for job in self._jobs:
+        for job in jobs:
             which, feature = job.windows, job.column.feature
             if which not in shared:
                 bounds = start[list(which)], end[list(which)]
@@ -263,7 +410,7 @@ class _Series:
                         columns[key] = self._values(held, *key)
                 arrays.append(columns[key][0])
             with naming(feature, job.column.window):
-                results = job.run(arrays, shared[which], len(held.columns[0]))
+                results = job.run(arrays, shared[which], len(held.arrays[0]))
             if feature.statistic in POSITIONS and feature.parameters.get("relative_to", "data") == "data":
                 for rows in results:
                     rows += np.where(rows >= 0, held.dropped, 0)
@@ -285,7 +432,7 @@ class _Series:
             codes = {value: code for code, value in enumerate(known)}
             values = np.array([codes.get(value, np.nan) for value in values], np.float64)
         if condition is not None:
-            values = frames.where(values, held.part(1 + self.names.index(("where", condition))))
+            values = frames.where(values, held.part(1 + self.names.index(("where", condition))) == 1.0)
         return values, known
 
 
@@ -326,7 +473,7 @@ class FeatureStream:
     -----
     Each set of keys holds the rows of each key that its windows can still need, once for all features.
     Cost: a row of the newest time takes O(1) amortised, another one O(d), d rows from the newest. A query
-    takes the time of the functions over the rows of its windows.
+    takes O(m log m) for each column of m rows, and O(m) for each of its windows.
 
     Examples
     --------
@@ -347,6 +494,7 @@ class FeatureStream:
         if features.on is None:
             raise ValueError("a stream of features needs on=, the column of the times")
         self.features, self._on, self.expired = features, features.on, 0
+        self._names = [column.name for column in features.columns]
         self.keys = tuple(dict.fromkeys(key for column in features.columns for key in column.by))
         self._dtypes = {name: np.dtype(dtype) for name, dtype in (dtypes or {}).items()}
         self._codecs = {name: Codec(dtype) for name, dtype in self._dtypes.items() if dtype != _OBJECT}
@@ -374,16 +522,25 @@ class FeatureStream:
 
     def _time(self, time: Any) -> tuple[Any, str]:
         """Return a time in stored form, and its kind; raise if that is not the kind of times before."""
+        if type(time) is float and time == time and self._spec.kind == "number" and self._decided:
+            return time, ""
+        quick = nanoseconds(time)
+        if quick is not None and self._decided and self._spec.kind == "time":
+            return self._checked(*quick)
         duration: Any = np.timedelta64
         number = isinstance(time, Real) and not isinstance(time, duration)
         if not self._decided and number != (self._spec.kind == "number"):
             self._start("number" if number else "time")
         if self._spec.kind == "number":
             return self._spec.encode_time(time), ""
-        found, kind = numpy_times(self._on, time)
+        time, kind = self._checked(*numpy_times(self._on, time))
+        return self._spec.encode_time(time[()]), kind
+
+    def _checked(self, time: Any, kind: str) -> tuple[Any, str]:
+        """Return a time and its kind; raise if that is not the kind of times before."""
         if self._kind_of_times not in ("", kind):
             raise TypeError(f"{self._on} must be {self._kind_of_times}, like the times before; got {kind}")
-        return self._spec.encode_time(found[()]), kind
+        return time, kind
 
     def push(self, row: Mapping[str, Any]) -> None:
         """Add a row.
@@ -415,11 +572,13 @@ class FeatureStream:
     def _value(self, kind: str, name: str, row: Mapping[str, Any]) -> Any:
         """Return a value of a row as it is stored."""
         if kind == "where":
-            return frames.holds(name, row)
+            return 1.0 if frames.holds(name, row) else np.nan
         value = frames.item(row, name)
         if kind == "order" or self._dtypes.get(name) == _OBJECT:
             return value
-        codec = self._codecs.setdefault(name, Codec(np.float64))
+        codec = self._codecs.get(name)
+        if codec is None:
+            codec = self._codecs[name] = Codec(np.float64)
         try:
             number, missing = codec.encode(value)
         except (TypeError, ValueError) as error:
@@ -459,17 +618,20 @@ class FeatureStream:
             raise TypeError(f"query takes {', '.join((*self.keys, self._on))}; got {keys_and_time!r}")
         time, _ = self._time(keys_and_time[-1])
         given = dict(zip(self.keys, map(_key, keys_and_time)))
-        found: list[Any] = [None] * len(self.features.columns)
+        out, answered = np.empty(len(self._names)), []
         for series in self._series:
             held = series.held.get(tuple(given[name] for name in series.keys))
             if held is None:
                 held = series.empty(SMALLEST)
-            elif time < held.columns[0][held.last - 1]:
+            elif time < held.arrays[0][held.last - 1]:
                 raise ValueError(
                     f"{self._on} must not be before the newest row of {given}; got {keys_and_time[-1]!r}"
                 )
-            series.evaluate(held, time, found)
-        return dict(zip([column.name for column in self.features.columns], found))
+            answered.append((series, held, series.answer(held, time, out)))
+        found = out.tolist()
+        for series, held, served in answered:
+            series.evaluate(held, time, served, found)
+        return dict(zip(self._names, found))
 
     @classmethod
     def from_frame(
@@ -509,7 +671,7 @@ class FeatureStream:
             series_columns = [times]
             for role, name in series.names:
                 if role == "where":
-                    series_columns.append(frames.condition_of(name, rows))
+                    series_columns.append(np.where(frames.condition_of(name, rows), 1.0, np.nan))
                 elif role == "order":
                     series_columns.append(np.array([*rows[name].to_list(), None], object)[:-1])
                 else:
@@ -534,10 +696,9 @@ class FeatureStream:
         arrays: list[NDArray[Any]] = []
         objects: list[Any] = []
         for series in self._series:
-            held = list(series.held.values())
-            for each in held:
-                each.keep_from(series.needed(each))
-            arrays.append(np.array([[each.last - each.first, each.dropped] for each in held]).reshape(-1, 2))
+            series.held = {key: series.kept(each) for key, each in series.held.items()}
+            held = series.held.values()
+            arrays.append(np.array([[each.last, each.dropped] for each in held]).reshape(-1, 2))
             for i, dtype in enumerate(series.dtypes):
                 joined = np.concatenate([np.empty(0, dtype), *(each.part(i) for each in held)])
                 if dtype == _OBJECT:

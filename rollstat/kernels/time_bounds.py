@@ -291,6 +291,18 @@ def edge_bounds(times, offsets, own, own_offsets, distance, passes, out):
 
 
 @kernel
+def bounds_at(times, now, distances, passes, beyond, bounds):
+    """Write the bounds of windows at one time: the start and the end of each, one after the other.
+
+    Each is the number of rows before the edge at a distance from `now`, and so many rows `beyond`.
+    """
+    for i in range(len(bounds)):
+        rows = _bisect(times, edge_of(now, distances[i], passes[i]), 0, len(times))
+        rows = min(max(rows + beyond[i], 0), len(times))
+        bounds[i] = max(rows, bounds[i - 1]) if i & 1 else rows
+
+
+@kernel
 def lags_agree(times, lag, distance, passes, expected):
     """Return whether of all times `lag` rows apart the other one lies before the edge of one, or none does.
 

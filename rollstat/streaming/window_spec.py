@@ -13,6 +13,7 @@ import sys
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from rollstat.windows import Expanding
 
 _MOST_ROWS = 2**40
 _EARLIEST = -(2**63)
+_EPOCH, _EPOCH_UTC = datetime(1970, 1, 1), datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 _ROWS, _TIME, _NUMBER, _EXPANDING, _FREE = "rows", "time", "number", "expanding", "free"
 
 
@@ -223,6 +226,23 @@ class WindowSpec:
         if (fine.astype(given.dtype) != given).any():
             raise ValueError(f"times must fit in 64 bits of nanoseconds; got {times!r}")
         return fine.view(np.int64)
+
+
+def nanoseconds(time: Any) -> tuple[int, str] | None:
+    """Return a datetime in nanoseconds and its kind, as `numpy_times` names it; None for other times."""
+    if isinstance(time, np.datetime64):
+        fine = time.astype("M8[ns]")
+        return (fine.item(), "naive datetimes") if fine.astype(time.dtype) == time else None
+    if not isinstance(time, datetime) or time != time:  # NaT
+        return None
+    try:
+        aware = time.tzinfo is not None and time.utcoffset() is not None
+        count = getattr(time, "value", None)  # of pandas
+        if count is None:
+            count = (time - (_EPOCH_UTC if aware else _EPOCH)) // _MICROSECOND * 1000
+    except OverflowError:
+        return None
+    return (count, "aware datetimes" if aware else "naive datetimes") if abs(count) < 2**63 else None
 
 
 def _float_limit(time: float, width: float) -> float:

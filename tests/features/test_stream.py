@@ -47,6 +47,12 @@ def check(stream, features, frame, exact=True):
                 assert value == pytest.approx(wanted, rel=1e-9, abs=1e-9), (name, label)
 
 
+def numbered(features, on):
+    """The features, named by numbers of each and of its results."""
+    results = [len(f.Features([each], on=on).columns) for each in features]
+    return [each.alias(*(f"{i}_{j}" for j in range(n))) for i, (each, n) in enumerate(zip(features, results))]
+
+
 @pytest.mark.parametrize("name", [name for name in REGISTRY if name != "aggregate"])
 def test_every_statistic(name):
     frame, statistic = transactions(), REGISTRY[name]
@@ -54,15 +60,7 @@ def test_every_statistic(name):
     features = [
         getattr(f, name)(*columns, **given).over(*WINDOWS, min_periods=1) for given in statistic.samples
     ]
-    features = f.Features(
-        [
-            each.alias(*(f"{i}_{j}" for j in range(len(f.Features([each], on="time").columns))))
-            for i, each in enumerate(features)
-        ],
-        by="customer",
-        on="time",
-        closed="left",
-    )
+    features = f.Features(numbered(features, "time"), by="customer", on="time", closed="left")
     try:
         features.compute(frame, at=labels_of(frame, features))
     except ValueError:
@@ -109,7 +107,53 @@ def test_rows_that_windows_need_are_held_whatever_order_they_arrive_in(closed):
     few = f.Features([f.max("amount").over("2D", 4)], by=["customer"], on="time").stream()
     for row in rows:
         few.push(row)
-    assert max(len(held.columns[0]) for held in few._series[0].held.values()) <= 128
+    assert max(len(held.arrays[0]) for held in few._series[0].held.values()) <= 128
+
+
+USUAL = [
+    *(getattr(f, name)("x") for name in ("count", "first", "last", "sum", "mean", "var", "std", "sem")),
+    *(getattr(f, name)("x") for name in ("min", "max", "median", "iqr", "nunique", "mode", "mad")),
+    f.kth("x", [2, -3]),
+    *(f.quantile("x", [0.0, 0.3, 1.0], interpolation=each) for each in ("linear", "nearest", "higher")),
+    f.std("x", ddof=0).where("y > 0.5").by(),
+]
+PLANTED = {
+    "ties": [1.0, 2.0, -0.0, 0.0],
+    "infinities": [np.inf, -np.inf, 3.0],
+    "large": [1e308, 1.7e308, -1e308],
+    "small": [1e-300, 3e-308, -2e-310],
+    "equal": [0.1],
+    "far": [1e9 + 0.25, 1e9],
+    "whole": [2**53 + 1, 2**53 + 3, 5],
+    "noise": [],
+}
+
+
+@pytest.mark.filterwarnings("ignore::rollstat.PrecisionWarning")
+@pytest.mark.parametrize("planted", PLANTED)
+def test_usual_statistics_of_numbers_take_one_kernel_call(planted, monkeypatch):
+    rng, n = np.random.default_rng(2), 300
+    values, missing = np.array(PLANTED[planted]), rng.random(n) < 0.1
+    x = rng.choice(values, n) if len(values) else rng.normal(size=n)
+    if planted != "whole":
+        x[missing & (planted != "equal")] = np.nan
+    frame = pd.DataFrame({"k": rng.integers(0, 2, n), "t": np.sort(rng.integers(0, 900, n)) / 4, "x": x})
+    frame["y"] = rng.random(n)
+    windows = 3, 40, 20.0, 60.0, Expanding()
+    features = [each.over(*windows, min_periods=1) for each in USUAL]
+    features = f.Features(numbered(features, "t"), by="k", on="t", closed="left")
+    stream = f.FeatureStream.from_frame(features, frame)
+    labels = pd.DataFrame({"k": [0, 1, 0, 1], "t": [225.0, 225.0, 300.0, 240.5]})
+    expected = features.compute(frame, at=labels)
+    if planted in ("ties", "equal", "far", "noise"):
+        monkeypatch.setattr(type(stream._series[0]), "_run", None)
+    for row, label in enumerate(labels.to_numpy()):
+        for column, found in zip(features.columns, stream.query(int(label[0]), label[1]).values()):
+            wanted = expected[column.name][row]
+            if REGISTRY[column.feature.statistic].exact:
+                assert found == wanted or (found != found and wanted != wanted), column
+            else:
+                assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12, nan_ok=True), column
 
 
 def test_rows_at_positions():
@@ -123,7 +167,7 @@ def test_rows_at_positions():
             labels = frame[:number][["t"]].max().to_frame().T
             expected = features.compute(frame[:number], at=labels).iloc[0, 1:]
             assert stream.query(labels["t"][0]) == expected.to_dict()
-    assert len(stream._series[0].held[()].columns[0]) < 300
+    assert len(stream._series[0].held[()].arrays[0]) < 300
 
 
 def test_further_columns_order_rows_of_equal_time():
