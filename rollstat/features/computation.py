@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.dtypes import flattened
+from rollstat.dtypes import flattened, without_infinities
 from rollstat.engine import work_on_threads
 from rollstat.features import frames
 from rollstat.features.definition import FeatureColumn, Features, by_width, naming
@@ -144,7 +144,8 @@ class _Series:
     def _values_keys(self, column: FeatureColumn) -> list[Any]:
         feature = column.feature
         coded = partial(frames.code_of, statistic=feature.statistic)
-        return [("values", name, coded(self._rows[name].dtype), feature.condition) for name in feature.inputs]
+        how = feature.condition, self._features.is_finite(feature)
+        return [("values", name, coded(self._rows[name].dtype), *how) for name in feature.inputs]
 
     def _share(self, key: Any) -> None:
         """Make what features share, values in the order of the rows or windows."""
@@ -152,9 +153,9 @@ class _Series:
         with naming(self._shared[key]):
             self._shared[key] = self._values(*of) if kind == "values" else self._make_windows(*of[1:])
 
-    def _values(self, name: str, coded: str, condition: str | None) -> frames.Column:
+    def _values(self, name: str, coded: str, condition: str | None, finite: bool) -> frames.Column:
         column = frames.column_of(self._rows[name], coded, self._to)
-        values = column.values
+        values = without_infinities(column.values) if finite else column.values
         if condition is not None:
             values = frames.where(values, frames.condition_of(condition, self._rows))
         return column._replace(values=frames.take(values, self._own.rows))

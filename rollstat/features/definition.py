@@ -7,20 +7,20 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
 from rollstat import operators
 from rollstat.dtypes import flattened
-from rollstat.options import parse_width, width_text
+from rollstat.options import Infinite, choice, parse_width, width_text
 from rollstat.registry import REGISTRY
 from rollstat.windows import Around, Expanding, Forward
 
 if TYPE_CHECKING:
     from rollstat.features.stream import FeatureStream
 
-_OPTIONS = ("min_periods", "center", "closed", "nan_policy", "algorithm")
+_OPTIONS = ("min_periods", "center", "closed", "nan_policy", "inf", "algorithm")
 _WINDOWS = {"Expanding": Expanding, "Forward": Forward, "Around": Around}
 _NAMED = Expanding, Forward, Around
 _VERSION = 1
@@ -73,8 +73,8 @@ class Feature:
         *windows : int, str, timedelta, float, Expanding, Forward or Around
             Numbers of rows, or widths of the times of the set; a float is a width of numeric ones.
         **options
-            `min_periods`, `center`, `closed`, `nan_policy` and `algorithm` of the functions
-            over arrays; `closed` takes the place of that of the set.
+            `min_periods`, `center`, `closed`, `nan_policy`, `inf` and `algorithm` of the functions
+            over arrays; `closed` and `inf` take the place of those of the set.
 
         Returns
         -------
@@ -194,6 +194,8 @@ class Features:
         Columns that order rows of equal time. Rows that are equal in these remain in their order.
     closed : {"right", "left", "both", "neither"}, optional
         As in the functions over arrays. ``"left"`` leaves the row itself out.
+    inf : {"value", "missing"}, default "value"
+        What infinite values are.
 
     Attributes
     ----------
@@ -230,6 +232,7 @@ class Features:
         on: str | None = None,
         order_by: str | Sequence[str] = (),
         closed: str | None = None,
+        inf: str = "value",
     ) -> None:
         if not isinstance(on, (str, type(None))):
             raise TypeError(f"on must be the name of a column; got {on!r}")
@@ -238,7 +241,7 @@ class Features:
             if not isinstance(each, Feature) or not each.windows:
                 raise TypeError(f"columns must hold features such as f.sum('x').over('1D'); got {each}")
         self.by, self.on, self.order_by = _names("by", by), on, _names("order_by", order_by)
-        self.closed = closed
+        self.closed, self.inf = closed, choice("inf", inf, get_args(Infinite))
         names = [column.name for column in self.columns]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
@@ -290,7 +293,12 @@ class Features:
 
     def call_options(self, feature: Feature, window: Any) -> dict[str, Any]:
         """Return the options of the call of a feature."""
-        return {"closed": None if isinstance(window, _NAMED) else self.closed, **feature.options}
+        closed = None if isinstance(window, _NAMED) else self.closed
+        return {"closed": closed, "inf": self.inf, **feature.options}
+
+    def is_finite(self, feature: Feature) -> bool:
+        """Return whether infinite values of a feature are missing."""
+        return bool(feature.options.get("inf", self.inf) == "missing")
 
     def compute(self, frame: Any, at: Any = None, *, threads: int | None = None) -> Any:
         """Return a frame with the features of its rows, or of other keys and times.
@@ -340,6 +348,7 @@ class Features:
                 stored["parameters"] = {name: _stored(value) for name, value in feature.parameters.items()}
                 features.append({**stored, "windows": list(map(_stored, feature.windows))})
         own = {"by": self.by, "on": self.on, "order_by": self.order_by, "closed": self.closed}
+        own["inf"] = self.inf
         return json.dumps({"version": _VERSION, **own, "columns": features})
 
     @classmethod

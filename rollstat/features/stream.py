@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from rollstat.compile.bound_calls import BoundKernel
-from rollstat.dtypes import EXACT, flattened
+from rollstat.dtypes import EXACT, flattened, without_infinities
 from rollstat.engine import Call, execute
 from rollstat.features import frames
 from rollstat.features.computation import Order
@@ -39,6 +39,7 @@ from rollstat.streaming.window_spec import WindowSpec, nanoseconds
 from rollstat.windows import Interval, ReachesAt, Rows, Windows, WindowsAt
 
 _OBJECT = np.dtype(object)
+_VALUES = ("value", "finite")  # what columns of features are, with infinite values or without
 _ALL_ROWS = 2**62
 _NO_ROWS = np.zeros(2, np.int64)
 
@@ -198,7 +199,7 @@ class _Series:
         self.features, self.keys, self.held = features, keys, dict[tuple[Any, ...], _Held]()
         numbers = [i for i, column in enumerate(features.columns) if column.by == keys]
         own = [features.columns[i].feature for i in numbers]
-        names = [("value", name) for feature in own for name in feature.inputs]
+        names = [(self._role(feature), name) for feature in own for name in feature.inputs]
         names += [("where", feature.condition) for feature in own if feature.condition is not None]
         self.names = list(dict.fromkeys([*names, *(("order", name) for name in features.order_by)]))
         self.dtypes: list[np.dtype[Any]] = [np.dtype(times)]
@@ -210,7 +211,7 @@ class _Series:
         self._coded = [
             i
             for i, (kind, _) in enumerate(self.names, 1)
-            if kind == "value" and (self.dtypes[i] == _OBJECT or self.dtypes[i].kind in "iub")
+            if kind in _VALUES and (self.dtypes[i] == _OBJECT or self.dtypes[i].kind in "iub")
         ]
         self._all_dtypes = [*self.dtypes, *[np.dtype(np.float64)] * len(self._coded)]
         self._exact = True  # floats hold all whole numbers so far
@@ -276,7 +277,7 @@ class _Series:
             return []
         bound = REGISTRY[feature.statistic].of_columns.bind(*feature.columns, **feature.parameters)
         bound.apply_defaults()
-        place = 1 + self.names.index(("value", feature.columns[0]))
+        place = 1 + self.names.index((self._role(feature), feature.columns[0]))
         if self.dtypes[place] == _OBJECT and feature.statistic not in ("count", "nunique"):
             return []
         if place in self._coded:
@@ -290,6 +291,10 @@ class _Series:
         own = {name: value for name, value in bound.arguments.items() if name != "column"}
         tasks = _TASKS[feature.statistic](**own)
         return [(int(rows[place - 1]) - 1, int(rows[where - 1]) - 1), *tasks] if tasks else []
+
+    def _role(self, feature: Feature) -> str:
+        """Return whether columns of a feature are held with infinite values."""
+        return "finite" if self.features.is_finite(feature) else "value"
 
     def _reach(self, column: FeatureColumn, center: bool, closed: Any) -> Rows | Interval:
         """Return the rows or the times of a window."""
@@ -404,7 +409,7 @@ class _Series:
                 shared[which] = WindowsAt(*bounds, len(held.part(0)), kind="at").arranged(any_order=False)
             arrays, coded = [], feature.statistic if feature.statistic in frames.CODED else ""
             for name in feature.inputs:
-                key = coded, name, feature.condition
+                key = coded, self._role(feature), name, feature.condition
                 if key not in columns:
                     with naming(feature):
                         columns[key] = self._values(held, *key)
@@ -422,9 +427,11 @@ class _Series:
                 for number, value in zip(numbers, values):
                     found[number] = value
 
-    def _values(self, held: _Held, coded: str, name: str, condition: str | None) -> tuple[NDArray[Any], Any]:
+    def _values(
+        self, held: _Held, coded: str, role: str, name: str, condition: str | None
+    ) -> tuple[NDArray[Any], Any]:
         """Return a column of the rows as the functions take it, and the values that codes stand for."""
-        values, known = held.part(1 + self.names.index(("value", name))), None
+        values, known = held.part(1 + self.names.index((role, name))), None
         if values.dtype == _OBJECT and not coded:
             raise TypeError(f"column {name!r} of object serves only {', '.join(frames.CODED)}")
         if values.dtype == _OBJECT or (values.dtype.kind in "mM" and coded in ("first", "last", "count")):
@@ -583,6 +590,8 @@ class FeatureStream:
             number, missing = codec.encode(value)
         except (TypeError, ValueError) as error:
             raise type(error)(f"column {name!r}: {error}") from None
+        if kind == "finite" and codec.kind == "f" and abs(number) == np.inf:
+            return np.nan
         if missing and codec.kind in "iub":
             raise ValueError(f"column {name!r} of {codec.dtype} must not be missing; declare float64")
         return np.array("NaT", codec.dtype) if missing and codec.kind in "mM" else number
@@ -675,7 +684,8 @@ class FeatureStream:
                 elif role == "order":
                     series_columns.append(np.array([*rows[name].to_list(), None], object)[:-1])
                 else:
-                    series_columns.append(columns[name].astype(stream._dtypes[name]))
+                    values = columns[name].astype(stream._dtypes[name])
+                    series_columns.append(without_infinities(values) if role == "finite" else values)
             stream._load(series, rows, series_columns)
         stream._advance(times.max().item())
         return stream

@@ -1,9 +1,11 @@
 """Sets of features on Spark: a call of `rolling` for each set of keys, with windows of each feature's own."""
 
+import math
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from rollstat.features.definition import Feature, Features, naming
 from rollstat.features.frames import expression_of
@@ -42,12 +44,21 @@ def _aggregate(features: Features, feature: Feature, df: DataFrame) -> Aggregate
     """Return a feature as :func:`rollstat.spark.rolling` takes it."""
     columns: tuple[Any, ...] = feature.columns
     with naming(feature):
-        if feature.condition is not None:
-            condition = expression_of(feature.condition, df.columns, F.col)
-            columns = tuple(F.when(condition, F.col(f"`{name}`")) for name in columns)
+        if feature.condition is not None or features.is_finite(feature):
+            columns = tuple(_observed(features, feature, df, name) for name in columns)
         names = tuple(column.name for column in features.columns if column.feature is feature)
         options = features.call_options(feature, feature.windows[0])
-        given = {k: v for k, v in options.items() if k not in _OF_CALLS and v is not None}
+        given = {k: v for k, v in options.items() if k not in (*_OF_CALLS, "inf") and v is not None}
         return Aggregate(feature.statistic, columns, feature.parameters, names).over(
             *feature.windows, **given
         )
+
+
+def _observed(features: Features, feature: Feature, df: DataFrame, name: str) -> Column:
+    """Return a column without the values that are no observations of a feature."""
+    column = F.col(f"`{name}`")
+    if feature.condition is not None:
+        column = F.when(expression_of(feature.condition, df.columns, F.col), column)
+    if features.is_finite(feature) and isinstance(df.schema[name].dataType, T.FractionalType):
+        column = F.when(F.abs(column) != math.inf, column)
+    return column

@@ -108,6 +108,32 @@ def test_filters_leave_rows_in_their_places(condition):
     check(frame, features, expected)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_infinite_values_are_missing_where_asked_for(kind):
+    frame = transactions().reset_index(drop=True)
+    frame["price"] = frame["price"].mask(frame["price"].abs() > 1, np.sign(frame["price"]) * np.inf)
+    finite = frame.assign(price=frame["price"].mask(np.isinf(frame["price"])))
+    several = [f.max("price"), f.sum("price").where("amount > 2"), f.corr("price", "number")]
+    columns = [each.over(4, "2D", min_periods=1) for each in (*several, f.nunique("category"))]
+    own = [each.over(*each.windows, **each.options, inf="missing") for each in columns]
+    plain, kept = f.Features(columns, by="shop", on="time"), f.median("price").over(3, inf="value")
+    expected = KINDS[kind](plain.compute(finite))
+    for features in (
+        f.Features(columns, by="shop", on="time", inf="missing"),
+        f.Features(own, by="shop", on="time"),
+    ):
+        found = features.compute(KINDS[kind](frame))
+        for name in (new.name for new in features.columns):
+            np.testing.assert_allclose(column(found, name), column(expected, name), rtol=1e-12)
+        assert f.Features.from_json(features.to_json()) == features
+    mixed = f.Features([*columns, kept], by="shop", on="time", inf="missing")
+    found = column(mixed.compute(KINDS[kind](frame)), "price_median_3")
+    expected = f.Features([kept], by="shop", on="time").compute(frame)["price_median_3"]
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="inf must be one of"):
+        f.Features([], inf="none")
+
+
 def test_strings_and_times():
     frame = transactions().sort_values("time", kind="stable").reset_index(drop=True)
     names = ["first", "last", "mode", "nunique"]

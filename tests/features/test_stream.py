@@ -179,6 +179,20 @@ def test_further_columns_order_rows_of_equal_time():
     check(stream, features, frame)
 
 
+def test_infinite_values_are_missing_where_asked_for():
+    frame = transactions(100)
+    frame["price"] = frame["price"].mask(frame["price"].abs() > 1, np.sign(frame["price"]) * np.inf)
+    finite = f.max("price").over("2D", 4, inf="missing").alias("finite_2D", "finite_4")
+    columns = [f.max("price").over("2D", 4), finite, f.argmax("price").over("1D", inf="missing")]
+    features = f.Features(columns, by="customer", on="time")
+    stream = features.stream()
+    for row in rows_of(frame):
+        stream.push(row)
+    check(stream, features, frame)
+    check(pickle.loads(pickle.dumps(stream)), features, frame)
+    check(f.FeatureStream.from_frame(features, frame), features, frame)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_streams_continue_frames_and_snapshots(kind):
     frame = transactions(300)

@@ -1,5 +1,6 @@
 """Sets of features on Spark have the results of those in memory."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -11,7 +12,8 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(scope="module")
 def rows():
-    return transactions().drop(columns="category").reset_index(drop=True)
+    rows = transactions().drop(columns="category").reset_index(drop=True)
+    return rows.assign(price=rows["price"].mask(rows["price"] > 1, np.inf))
 
 
 def test_features_are_those_in_memory(spark, rows):
@@ -19,6 +21,8 @@ def test_features_are_those_in_memory(spark, rows):
         [
             f.max("amount").over("2D", 3, min_periods=1),
             f.quantile("price", [0.5, 0.9]).over(5, min_periods=2).by("shop"),
+            f.max("price").over("2D", min_periods=1),
+            f.max("price").over(4, min_periods=1, inf="missing"),
             f.nunique("shop").where("amount > 2 and not price < 0").over("3D"),
         ],
         by="customer",
