@@ -40,6 +40,7 @@ from .statistics import rolling_drawdown as rolling_drawdown
 from .statistics import rolling_entropy as rolling_entropy
 from .statistics import rolling_first as rolling_first
 from .statistics import rolling_gini as rolling_gini
+from .statistics import rolling_hampel as rolling_hampel
 from .statistics import rolling_iqr as rolling_iqr
 from .statistics import rolling_kth as rolling_kth
 from .statistics import rolling_kurt as rolling_kurt
@@ -81,7 +82,6 @@ from .streaming import EwmSum as EwmSum
 from .streaming import EwmVar as EwmVar
 from .streaming import FixedAggregate as FixedAggregate
 from .streaming import GreedyAggregate as GreedyAggregate
-from .streaming import Hampel as Hampel
 from .streaming import RollingAll as RollingAll
 from .streaming import RollingAny as RollingAny
 from .streaming import RollingArgkth as RollingArgkth
@@ -100,6 +100,7 @@ from .streaming import RollingDrawdown as RollingDrawdown
 from .streaming import RollingEntropy as RollingEntropy
 from .streaming import RollingFirst as RollingFirst
 from .streaming import RollingGini as RollingGini
+from .streaming import RollingHampel as RollingHampel
 from .streaming import RollingIqr as RollingIqr
 from .streaming import RollingKth as RollingKth
 from .streaming import RollingKurt as RollingKurt

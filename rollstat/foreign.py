@@ -164,7 +164,7 @@ def missing_results(name: str, results: Sequence[Any], filled: bool) -> list[Any
             mask = np.array([x is None for x in data.ravel()]).reshape(data.shape)
         elif name.startswith("rolling_arg") and not filled:
             mask = data < 0
-        elif name == "hampel_filter" and data.dtype.kind == "b":  # no outlier where there is no value
+        elif name == "rolling_hampel" and data.dtype.kind == "b":  # no outlier where there is no value
             mask = missing[0]
         missing.append(mask if filled else mask | np.ma.getmaskarray(result))
     return missing

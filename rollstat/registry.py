@@ -168,8 +168,8 @@ class Registry(MutableMapping[str, Statistic]):
     def _functions(self) -> dict[str, str]:
         """The name of the function of each statistic."""
         functions = import_module("rollstat.statistics").__all__
-        names = (n for n in functions if n.startswith(("rolling_", "ewm_")) or n.endswith("_filter"))
-        return {name.removeprefix("rolling_").removesuffix("_filter"): name for name in names}
+        names = (name for name in functions if name.startswith(("rolling_", "ewm_")))
+        return {name.removeprefix("rolling_"): name for name in names}
 
     def __getitem__(self, name: str) -> Statistic:
         if name not in self._loaded:

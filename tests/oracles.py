@@ -244,7 +244,7 @@ def iqr(view: View, q_low: float = 0.25, q_high: float = 0.75, interpolation: st
 def mad(view: View, scale: Any = 1.0) -> Any:
     if not view.values:
         return None
-    scale = 0.6744897501960817 if scale == "normal" else scale
+    scale = 1 / 0.6744897501960817 if scale == "normal" else scale
     if view.dtype.kind == "f":
         with np.errstate(all="ignore"):
             values = np.sort(np.array(view.values, np.float64))
@@ -252,21 +252,21 @@ def mad(view: View, scale: Any = 1.0) -> Any:
             if not np.isfinite(center):
                 return np.nan
             distances = np.sort(np.abs(values - center))
-            return middle(view, distances[(len(values) - 1) // 2], distances[len(values) // 2]) / scale
+            return middle(view, distances[(len(values) - 1) // 2], distances[len(values) // 2]) * scale
     values = sorted(map(int, view.values))
     center = Fraction(values[(len(values) - 1) // 2] + values[len(values) // 2], 2)
     distances = sorted(abs(value - center) for value in values)
     deviation = (distances[(len(values) - 1) // 2] + distances[len(values) // 2]) / 2
     if is_time(view):
-        return int(deviation // Fraction(scale))
-    return float(deviation) / scale
+        return int(deviation * Fraction(scale) // 1)
+    return float(deviation) * scale
 
 
 @oracle("hampel")
 def hampel(
     view: View,
     threshold: float = 3.0,
-    scale: float = 1 / 0.6744897501960817,
+    scale: Any = "normal",
     exclude_self: bool = False,
 ) -> Any:
     if exclude_self:
@@ -274,6 +274,7 @@ def hampel(
         view = replace(view, values=others)
     if view.own is None or not view.values:
         return None, False
+    scale = 1 / 0.6744897501960817 if scale == "normal" else scale
     with np.errstate(all="ignore"):
         if view.dtype.kind == "f":
             distance = abs(view.own - median(view))

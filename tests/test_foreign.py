@@ -161,7 +161,7 @@ def test_missing_results_are_null_whatever_the_dtype(kind):
         [None, 0, None, None, 4, None, None],
     )
     assert listed(rollstat.rolling_argminmax(series, 1)[1]) == [0, 1, None, 3, 4, None, 6]
-    cleaned, outlier = rollstat.hampel_filter(series, 1)
+    cleaned, outlier = rollstat.rolling_hampel(series, 1)
     assert listed(cleaned) == VALUES
     assert listed(outlier) == [None if value is None else False for value in VALUES]
     assert np.isnan(listed(rollstat.rolling_corr(series, np.ones(7), 2, min_periods=1))).all()

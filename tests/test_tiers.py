@@ -30,7 +30,7 @@ CALLS = {
     "ptp": rollstat.rolling_ptp,
     "smallest": lambda x, m: rollstat.rolling_kth(x, 1, m),
     "mad": rollstat.rolling_mad,
-    "hampel": rollstat.hampel_filter,
+    "hampel": rollstat.rolling_hampel,
     "rank": lambda x, m: rollstat.rolling_rank(x, m, method="dense"),
     "nunique": rollstat.rolling_nunique,
     "mode": rollstat.rolling_mode,

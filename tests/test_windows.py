@@ -81,7 +81,7 @@ def test_pandas_indexers_with_step_and_empty_windows(rng, m):
         np.testing.assert_array_equal(rollstat.rolling_median(values, indexer, **options), wanted)
     rows = FixedWindowIndexer(window_size=5)
     for by_indexer, by_rows in zip(
-        rollstat.hampel_filter(values, rows, 1.0, step=3), rollstat.hampel_filter(values, 5, 1.0, step=3)
+        rollstat.rolling_hampel(values, rows, 1.0, step=3), rollstat.rolling_hampel(values, 5, 1.0, step=3)
     ):
         np.testing.assert_array_equal(by_indexer, by_rows)
 

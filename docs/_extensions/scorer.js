@@ -2,7 +2,7 @@
 const FOLDERS = [
   [/^(index|guide\/index|genindex)$/, -25],
   [/^guide\//, 20],
-  [/^reference\/generated\/rollstat\.(rolling_|hampel_filter)/, 16],
+  [/^reference\/generated\/rollstat\.rolling_/, 16],
   [/^gallery\//, 5],
   [/^performance\//, -5],
   [/^internals\//, -40],

@@ -72,7 +72,7 @@ class _Windows(Generic[Data]):
     def hampel(
         self,
         threshold: float = 3.0,
-        scale: float = 1.482602218505602,
+        scale: float | str = "normal",
         exclude_self: bool = False,
         *,
         numeric_only: bool = False,
@@ -325,7 +325,7 @@ class _Accessor(Generic[Data]):
         self,
         window: Any,
         threshold: float = 3.0,
-        scale: float = 1.482602218505602,
+        scale: float | str = "normal",
         exclude_self: bool = False,
         **options: Unpack[_ShortcutOptions],
     ) -> DataFrame: ...

@@ -22,6 +22,7 @@ from .extrema.functions import rolling_ptp as rolling_ptp
 from .ranks.functions import hampel_filter as hampel_filter
 from .ranks.functions import rolling_entropy as rolling_entropy
 from .ranks.functions import rolling_gini as rolling_gini
+from .ranks.functions import rolling_hampel as rolling_hampel
 from .ranks.functions import rolling_iqr as rolling_iqr
 from .ranks.functions import rolling_mad as rolling_mad
 from .ranks.functions import rolling_mode as rolling_mode

@@ -373,14 +373,13 @@ def check_k(k: Any, most: int | None = None) -> int:
 
 
 def check_scale(scale: Any) -> float:
-    """Return the divisor of a deviation; raise unless `scale` is a positive number or ``"normal"``."""
-    if isinstance(scale, str):
-        if scale != "normal":
-            raise ValueError(f"scale must be a positive number or 'normal'; got {scale!r}")
-        scale = NORMAL
-    scale = check_number("scale", scale, 0, math.inf)
-    if not 0 < scale < math.inf:
-        raise ValueError(f"scale must be a positive number or 'normal'; got {scale!r}")
+    """Return the factor of a deviation; raise unless `scale` is a finite number or ``"normal"``."""
+    if isinstance(scale, str) and scale == "normal":
+        return 1 / NORMAL
+    if isinstance(scale, (str, bool, np.bool_)) or not isinstance(scale, abstract_numbers.Real):
+        raise TypeError(f"scale must be a number or 'normal'; got {scale!r}")
+    if not 0 <= float(scale) < math.inf:
+        raise ValueError(f"scale must be a finite number of at least 0, or 'normal'; got {scale!r}")
     return float(scale)
 
 

@@ -13,7 +13,6 @@ from .named_classes import EwmMean as EwmMean
 from .named_classes import EwmStd as EwmStd
 from .named_classes import EwmSum as EwmSum
 from .named_classes import EwmVar as EwmVar
-from .named_classes import Hampel as Hampel
 from .named_classes import RollingAll as RollingAll
 from .named_classes import RollingAny as RollingAny
 from .named_classes import RollingArgkth as RollingArgkth
@@ -32,6 +31,7 @@ from .named_classes import RollingDrawdown as RollingDrawdown
 from .named_classes import RollingEntropy as RollingEntropy
 from .named_classes import RollingFirst as RollingFirst
 from .named_classes import RollingGini as RollingGini
+from .named_classes import RollingHampel as RollingHampel
 from .named_classes import RollingIqr as RollingIqr
 from .named_classes import RollingKth as RollingKth
 from .named_classes import RollingKurt as RollingKurt

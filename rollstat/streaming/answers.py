@@ -220,12 +220,12 @@ def _deviation(window: Any) -> tuple[Any, Any, Any]:
 
 
 def mad_answer(window: Any) -> Any:
-    """Return the median absolute deviation, divided by the scale."""
+    """Return the median absolute deviation, times the scale."""
     kind, scale = window.codec.kind, window.parameters["scale"]
     *_, found = _deviation(window)
     if kind in "mM":
         return scaled_deviation(found, scale)
-    return (found if kind == "f" else found / 2) / scale
+    return (found if kind == "f" else found / 2) * scale
 
 
 def hampel_answer(window: Any) -> Any:

@@ -121,19 +121,6 @@ class EwmVar(_OneSeries):
         algorithm: str = "auto",
     ) -> None: ...
 
-class Hampel(RollingStream):
-    def __init__(
-        self,
-        window: Window,
-        threshold: float = 3.0,
-        scale: float = 1.482602218505602,
-        *,
-        min_periods: int | None = None,
-        dtype: DTypeLike = ...,
-        lateness: Any = None,
-        inf: str = "value",
-    ) -> None: ...
-
 class RollingAll(_OneSeries):
     def __init__(
         self,
@@ -348,6 +335,19 @@ class RollingGini(RollingStream):
     def __init__(
         self,
         window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        lateness: Any = None,
+        inf: str = "value",
+    ) -> None: ...
+
+class RollingHampel(RollingStream):
+    def __init__(
+        self,
+        window: Window,
+        threshold: float = 3.0,
+        scale: float | str = "normal",
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,

@@ -313,7 +313,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "mode": {"cost": "O(m) comparisons"},
     "hampel": {
         "notes": "A result is a pair: the cleaned value, and whether the newest element is an outlier.",
-        "checks": {"scale": partial(check_number, "scale", least=0.0, most=np.inf)},
         "rejected": {"exclude_self": "the window of a stream ends with its newest element"},
     },
     "gini": _ADDITIONS,
@@ -332,8 +331,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 def _row(kind: Any, name: str, statistic: str, *others: Any, **options: Any) -> Any:
     """Return the row of a class."""
-    prefix = "" if name == "Hampel" else "Rolling"
-    return kind(prefix + name, statistic, *others, **options | _OPTIONS.get(statistic, {}))
+    return kind(f"Rolling{name}", statistic, *others, **options | _OPTIONS.get(statistic, {}))
 
 
 _ORDER = answers.order_window, answers.order_answer, answers.order_step

@@ -155,7 +155,7 @@ def test_points_between_integers_are_rounded_once(values, rng):
         trimmed = [sum(w[m // 4 : m - m // 4]) / (m - 2 * (m // 4)) for w in windows]
         result = rollstat.rolling_trimmed_mean(x, m, 0.25, mode="valid")
         np.testing.assert_allclose(result, trimmed, rtol=1e-15, atol=2.0**12 * (values != "near"))
-        filtered, _ = rollstat.hampel_filter(x, m, mode="valid", scale=0.0)
+        filtered, _ = rollstat.rolling_hampel(x, m, mode="valid", scale=0.0)
         np.testing.assert_array_equal(filtered, medians)
 
 

@@ -85,7 +85,7 @@ class DistancesOfOthers(NamedTuple):
 
 
 class Deviation(NamedTuple):
-    """The median distance from the median, divided by `scale`."""
+    """The median distance from the median, times `scale`."""
 
     scale: float
 
@@ -338,7 +338,7 @@ def _deviation(window, count, hint):
 @kernel
 def _read_deviation(reader, values, missing, start, end, given, window, count, hint, marks):
     _, found, hint = _deviation(window, count, hint)
-    return (found / reader.scale,), hint
+    return (found * reader.scale,), hint
 
 
 @kernel

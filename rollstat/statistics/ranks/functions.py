@@ -148,22 +148,22 @@ def rolling_mad(
     {series}
     {window}
     scale : float or "normal", default 1.0
-        Divisor of the deviation, as in :func:`scipy.stats.median_abs_deviation`. ``"normal"``, 0.67449, makes
-        the result an estimate of the standard deviation of normal data.
+        Factor of the deviation. ``"normal"``, 1.4826, makes the result an estimate of the standard deviation
+        of normal data. :func:`scipy.stats.median_abs_deviation` divides by its `scale` instead.
     {options}
 
     Returns
     -------
     ndarray, shape (..., rows, ...)
         Floats in the dtype of `arr`, integers and bool as float64, datetimes as timedelta64, rounded down to
-        their unit after the division.
+        their unit after the multiplication.
 
     Raises
     ------
     ValueError, TypeError
         If `scale`, the array, the window or an option is invalid. Raised before anything is computed.
     OverflowError
-        If a deviation of datetimes, divided by `scale`, does not fit in 64 bits.
+        If a deviation of datetimes, times `scale`, does not fit in 64 bits.
 
     Notes
     -----
@@ -185,23 +185,21 @@ def rolling_mad(
     >>> rollstat.rolling_mad([4.0, 1.0, 3.0, 2.0, 9.0], 3)
     array([nan, nan,  1.,  1.,  1.])
     """
-    divisor = check_scale(scale)
-    return call(Deviation, [arr], window, options, "mad", NETWORK, scale=divisor)
+    return call(Deviation, [arr], window, options, "mad", NETWORK, scale=check_scale(scale))
 
 
 @statistic(
-    name="hampel",
     samples=({}, {"threshold": 1.0, "scale": 1.0}, {"exclude_self": True}),
     kinds="fiub",
     outputs=("cleaned", "outlier"),
     ordered=True,
     **_DEVIATION,
 )
-def hampel_filter(
+def rolling_hampel(
     arr: ArrayLike,
     window: Window,
     threshold: float = 3.0,
-    scale: float = 1 / NORMAL,
+    scale: float | str = "normal",
     exclude_self: bool = False,
     **options: Unpack[CommonOptions],
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -216,9 +214,9 @@ def hampel_filter(
     {window}
     threshold : float, default 3.0
         Largest distance from the median, in scaled deviations, of a value that is not an outlier.
-    scale : float, default 1.4826
-        Factor of the deviation. The default, 1 / 0.67449, makes it an estimate of the standard deviation of
-        normal data.
+    scale : float or "normal", default "normal"
+        Factor of the deviation. ``"normal"``, 1.4826, makes the deviation an estimate of the standard
+        deviation of normal data.
     exclude_self : bool, default False
         Whether a value is compared with the others of its window only. There is no result without others.
     {options}
@@ -252,17 +250,19 @@ def hampel_filter(
     Examples
     --------
     >>> import rollstat
-    >>> cleaned, outlier = rollstat.hampel_filter([1.0, 2.0, 1.5, 90.0, 2.5], 5, center=True, min_periods=1)
+    >>> cleaned, outlier = rollstat.rolling_hampel([1.0, 2.0, 1.5, 90.0, 2.5], 5, center=True, min_periods=1)
     >>> cleaned
     array([1.  , 2.  , 1.5 , 2.25, 2.5 ])
     >>> outlier
     array([False, False, False,  True, False])
     """
     threshold = check_number("threshold", threshold, 0, math.inf)
-    scale = check_number("scale", scale, 0, math.inf)
-    parameters: dict[str, Any] = {"factor": threshold * scale}
+    parameters: dict[str, Any] = {"factor": threshold * check_scale(scale)}
     parameters["exclude_self"] = check_flag("exclude_self", exclude_self)
     return call(Hampel, [arr], window, options, "hampel", NETWORK, **parameters)
+
+
+hampel_filter = rolling_hampel
 
 
 @statistic(

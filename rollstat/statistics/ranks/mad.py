@@ -88,7 +88,7 @@ class Deviation(_Distances):
     windows : Windows
         The windows of the call.
     scale : float
-        The deviation is divided by it.
+        Factor of the deviation.
     algorithm : str
         ``"auto"`` or a key of `NETWORK`.
     """
@@ -113,7 +113,7 @@ class Deviation(_Distances):
                 integer_deviations(*found, deviation)
             else:
                 float_deviations(*found, np.empty(block.rows), deviation)
-            results[0][...] = deviation if self.scale == 1 else deviation / self.scale
+            results[0][...] = deviation if self.scale == 1 else deviation * self.scale
         return Outcome(algorithm=algorithm)
 
     def _write_times(self, found: list[NDArray[Any]], result: NDArray[Any]) -> None:
@@ -126,14 +126,14 @@ class Deviation(_Distances):
             return
         whole = scaled_deviation(near.astype(object) + far.astype(object) + gap.astype(object), self.scale)
         if (whole >= 2**63).any():
-            raise OverflowError("a deviation of datetimes, divided by scale, does not fit in 64 bits")
+            raise OverflowError("a deviation of datetimes, times scale, does not fit in 64 bits")
         result[...] = whole.astype(np.int64)
 
 
 def scaled_deviation(doubled: Any, scale: float) -> Any:
-    """Return half of a whole number, or of an array of them, divided by `scale` and rounded down once."""
+    """Return half of a whole number, or of an array of them, times `scale` and rounded down once."""
     over, under = float(scale).as_integer_ratio()
-    return doubled * under // (2 * over)
+    return doubled * over // (2 * under)
 
 
 class Hampel(_Distances):
