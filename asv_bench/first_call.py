@@ -42,11 +42,10 @@ def with_other_window(statistic: str, kind: str, job: Any) -> None:
     from rollstat.registry import REGISTRY
 
     row = REGISTRY[statistic]
-    width = row.window_name
-    options = {width: Expanding()}
+    options = {"window": Expanding()}
     if kind == "times":
         gaps = np.random.default_rng(1).exponential(size=len(job.values))
-        options = {width: float(job.window), "times": np.cumsum(gaps)}
+        options = {"window": float(job.window), "times": np.cumsum(gaps)}
     row.function(*[job.values, job.other][: row.series], **options, **job.parameters)
 
 

@@ -51,14 +51,14 @@ def calls(name, values, index=None):
     series = [values, values[::-1].copy()][: row.series]
     options = row.samples[0]
     window = WINDOW if index is None else f"{WINDOW}s"
-    width = {row.window_name: window}
+    width = {"window": window}
     if index is not None:
         width["times"] = index.to_numpy()
     found = {"function": lambda: row.function(*series, **width, **options)}
     mine, other = (pd.Series(array, index) for array in (series[0], series[-1]))
     pairs = [other] if row.series == 2 else []
     if hasattr(mine.rollstat.rolling(window), name):
-        named = {"func" if key == "op" else key: value for key, value in options.items()}
+        named = {"func" if key == "operator" else key: value for key, value in options.items()}
         found["accessor"] = lambda: getattr(mine.rollstat.rolling(window), name)(*pairs, **named)
     if row.pandas:
         found["pandas"] = lambda: getattr(mine.rolling(window), row.pandas)(*pairs, **options)

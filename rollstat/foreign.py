@@ -142,7 +142,7 @@ def _rows(
 ) -> dict[int, Any]:
     """Return the rows of data that the results belong to, along each axis on which windows slide."""
     given = inspect.signature(function).bind(arr, *rest, **options).arguments
-    window, axis = given["m"] if "m" in given else given["window"], options.get("axis", -1)
+    window, axis = given["window"], options.get("axis", -1)
     if not isinstance(axis, tuple):
         return {axis: _rows_of_axis(window, arr.shape[axis], options)}
     rows = {}

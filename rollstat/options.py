@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.blocks import read_only
 from rollstat.calendar_units import distances, is_calendar
 from rollstat.kernels.time_bounds import first_unordered, regular_gap
+from rollstat.names import reject_unknown
 from rollstat.thresholds import ONE_CALL_ROWS
 from rollstat.windows import (
     Around,
@@ -247,9 +248,8 @@ class Options:
     def check(cls, **options: Unpack[CommonOptions]) -> "Options":
         """Return the checked options with defaults."""
         given: dict[str, Any] = {**DEFAULTS, **options}
-        unknown = given.keys() - DEFAULTS.keys()
-        if unknown:
-            raise TypeError(f"unexpected option {min(unknown)!r}; the options are {', '.join(DEFAULTS)}")
+        if len(given) > len(DEFAULTS):
+            reject_unknown("the call", options, list(DEFAULTS))
         return cls(**given | {name: check(name, given[name]) for name, check in _CHECKS.items()})
 
     def offsets(self, length: int) -> NDArray[np.int64]:

@@ -97,11 +97,10 @@ def _as_columns(value: Any) -> Any:
 
 def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
     """Raise if arguments of an expression cannot work: polars hides errors of its trial call."""
-    key = REGISTRY[name].window_name
-    window, alone = bound.get(key), dict(bound)
+    window, alone = bound.get("window"), dict(bound)
     Options.check(**{k: v for k, v in bound.items() if k in Options.__dataclass_fields__})
     arrays = False
-    for each in (key, *_COLUMNS):
+    for each in ("window", *_COLUMNS):
         value = bound.get(each)
         parts = value if isinstance(value, tuple) else (value,)
         if all(isinstance(part, pl.Expr) or np.ndim(part) == 0 for part in parts):
@@ -126,7 +125,7 @@ def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
             alone[each] = one_row.get(each, np.zeros(1))
     alone |= {key: np.zeros(1) for key, value in alone.items() if isinstance(value, pl.Expr)}
     if isinstance(window, tuple):
-        alone[key] = np.array([0]), np.array([1])
+        alone["window"] = np.array([0]), np.array([1])
     for each in ("fill_value", "algorithm"):
         alone.pop(each, None)
     explain(REGISTRY[name].function, np.zeros(1), **alone)

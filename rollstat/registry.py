@@ -15,6 +15,8 @@ from importlib import import_module
 from inspect import Parameter, Signature, signature
 from typing import Any, NoReturn
 
+from rollstat.names import reject_unknown
+
 
 @dataclass(frozen=True)
 class Statistic:
@@ -106,14 +108,9 @@ class Statistic:
         return names if results == len(names) > 1 else None
 
     @cached_property
-    def window_name(self) -> str:
-        """The name of the parameter that takes the window."""
-        return "m" if any(parameter.name == "m" for parameter in self.arguments) else "window"
-
-    @cached_property
     def own(self) -> list[Parameter]:
         """The positional parameters that are neither series nor the window."""
-        return [each for each in self.arguments[self.series :] if each.name != self.window_name]
+        return [each for each in self.arguments[self.series :] if each.name != "window"]
 
     @cached_property
     def of_columns(self) -> Signature:
@@ -127,6 +124,7 @@ class Statistic:
         try:
             given = self.of_columns.bind(*args, **kwargs).arguments
         except TypeError as error:
+            reject_unknown(f"{self.name}()", kwargs, list(self.of_columns.parameters))
             raise TypeError(f"{self.name}{self.of_columns}: {error}") from None
         columns = [given.pop(name) for name in ("column", "other")[: self.series]]
         if self.several and isinstance(columns[-1], (list, tuple)):

@@ -156,7 +156,7 @@ def named_classes():
     for row in sorted(TABLE, key=lambda row: row.name.casefold()):
         cls = STREAMS[row.statistic]
         base = "_OneSeries" if "push" in vars(cls) else cls.__base__.__name__
-        types = {row.window_name: "Window", "dtype": "DTypeLike"}
+        types = {"window": "Window", "dtype": "DTypeLike"}
         parameters = ["self", *_parameters(inspect.signature(cls).parameters.values(), **types)]
         text += f"\nclass {row.name}({base}):\n" + _declaration("__init__", parameters, "None", " " * 4)
     return text

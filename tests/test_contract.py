@@ -53,9 +53,8 @@ def data(rng: np.random.Generator, n: int, dtype: np.dtype, ties: int = 6) -> np
 
 
 def call(statistic: Statistic, arrays: list[Any], window: Any, sample: dict[str, Any], **options: Any) -> Any:
-    """Call a statistic, with the name that it gives to its window."""
-    name = "m" if "m" in parameters_of(statistic) else "window"
-    return statistic.function(*arrays, **sample, **{name: window}, **options)
+    """Call a statistic."""
+    return statistic.function(*arrays, window=window, **sample, **options)
 
 
 def parameters_of(statistic: Statistic) -> list[str]:

@@ -56,9 +56,7 @@ def arguments(name, rng, missing=False, length=400):
 
 def call(run, statistic, values, window, options):
     parameters = inspect.signature(statistic.function).parameters
-    given = dict(zip(parameters, values))
-    given["m" if "m" in parameters else "window"] = window
-    return run(**given, **options)
+    return run(**dict(zip(parameters, values)), window=window, **options)
 
 
 def explained(statistic, values, window, options):

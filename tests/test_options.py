@@ -118,7 +118,7 @@ def test_options_that_do_not_apply_to_objects_are_rejected():
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"min_period": 1}, TypeError, "unexpected option 'min_period'; the options are min_periods, center"),
+        ({"min_period": 1}, TypeError, "unexpected keyword argument 'min_period'; did you mean min_periods"),
         ({"min_periods": 1.0}, TypeError, "min_periods must be an integer of at least 0; got 1.0"),
         ({"min_periods": -1}, ValueError, "min_periods must be an integer of at least 0; got -1"),
         ({"min_periods": 3}, ValueError, "min_periods must be at most the window, 2; got 3"),

@@ -93,7 +93,7 @@ def test_groups_without_values_keep_the_dtype_of_the_others():
 def test_expressions_raise_where_they_are_written():
     x = pl.col("x").rollstat
     for call, error, text in (
-        (lambda: x.max(2, min_period=1), TypeError, "unexpected option 'min_period'"),
+        (lambda: x.max(2, min_period=1), TypeError, "unexpected keyword argument 'min_period'"),
         (lambda: x.max(2, min_periods=3), ValueError, "min_periods must be at most the window"),
         (lambda: x.quantile(2), TypeError, "missing a required argument: 'q'"),
         (lambda: x.max("5 minutes", times=pl.col("t")), ValueError, "window must be a width"),

@@ -268,7 +268,7 @@ def test_positions_in_segments_of_several_columns(rng):
         (2, {"center": "yes"}, "center must be True or False"),
         (2, {"threads": 0}, "threads must be"),
         (2, {"nan_policy": "drop"}, "nan_policy must be one of"),
-        (2, {"wndow": 3}, "unexpected option 'wndow'"),
+        (2, {"wndow": 3}, "unexpected keyword argument 'wndow'; did you mean window"),
         (2, {"segments": [0, 2]}, "segments must increase"),
         (2, {"mode": "valid", "times": [1, 2, 3]}, "mode='valid' needs"),
         (2, {"at": [1]}, "at needs times="),
@@ -690,7 +690,7 @@ def test_any_order_equals_chains(order, rng):
         "block_scan": (rollstat.rolling_ptp, {}),
         "wedge": (rollstat.rolling_argmax, {"ties": "last"}),
         "rank_set": (rollstat.rolling_rank, {"pct": True}),
-        "operator_scan": (rollstat.rolling_aggregate, {"op": rollstat.operators.Maximum()}),
+        "operator_scan": (rollstat.rolling_aggregate, {"operator": rollstat.operators.Maximum()}),
     }
     for algorithm, (function, options) in cases.items():
         plan = rollstat.explain(function, values, window=window, **options)

@@ -10,8 +10,7 @@ CALL = """
 import numpy as np
 from rollstat.registry import REGISTRY
 entry = REGISTRY[{statistic!r}]
-window = {{"m" if {statistic!r} == "kth" else "window": 100}}
-entry.function(np.random.default_rng(0).standard_normal(100_000), **entry.samples[0], **window)
+entry.function(np.random.default_rng(0).standard_normal(100_000), window=100, **entry.samples[0])
 """
 
 

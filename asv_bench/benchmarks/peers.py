@@ -102,11 +102,10 @@ class Job:
         """Run rollstat's function of that name."""
         statistic = REGISTRY[name]
         arrays = [self.values] if statistic.series == 1 else [self.values, self.other]
-        window = "m" if name in ("kth", "argkth") else "window"
         options = {"min_periods": self.min_periods, **options}
         if name.startswith("ewm_"):
             return statistic.function(*arrays, span=self.window, **options)
-        return statistic.function(*arrays, **self.parameters, **{window: self.window}, **options)
+        return statistic.function(*arrays, window=self.window, **self.parameters, **options)
 
 
 Run = Callable[[Job], Any]

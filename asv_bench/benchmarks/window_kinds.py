@@ -54,7 +54,6 @@ class WindowKinds:
         entry, (self.window, self.options) = REGISTRY[statistic], WINDOWS[kind]
         self.arrays = [shaped(kind, series(data, ROWS)) for data in ("normal", "walk")[: entry.series]]
         self.function, self.parameters = entry.function, dict(entry.samples[0])
-        self.name = "m" if statistic in ("kth", "argkth") else "window"
         try:
             self.time_call(statistic, kind)
         except ValueError as error:
@@ -64,7 +63,7 @@ class WindowKinds:
 
     def time_call(self, statistic, kind):
         """Time one call."""
-        self.function(*self.arrays, **self.parameters, **{self.name: self.window}, **self.options)
+        self.function(*self.arrays, **self.parameters, window=self.window, **self.options)
 
 
 class LookBacks:

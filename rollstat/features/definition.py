@@ -13,6 +13,7 @@ import numpy as np
 
 from rollstat import operators
 from rollstat.dtypes import flattened
+from rollstat.names import reject_unknown
 from rollstat.options import Infinite, choice, parse_width, width_text
 from rollstat.registry import REGISTRY
 from rollstat.windows import Around, Expanding, Forward
@@ -80,11 +81,7 @@ class Feature:
         -------
         Feature
         """
-        for name in options:
-            if name not in _OPTIONS:
-                raise TypeError(
-                    f"unexpected option {name!r} of windows; the options are {', '.join(_OPTIONS)}"
-                )
+        reject_unknown("over()", options, _OPTIONS)
         return replace(self, windows=tuple(map(_window, windows)), options=options)
 
     def alias(self, *names: str) -> "Feature":
@@ -124,9 +121,7 @@ class Feature:
         statistic, parameters = REGISTRY[self.statistic], dict(self.parameters)
         series, others = arrays[: len(self.columns)], arrays[len(self.columns) :]
         parameters.update(zip(("x",), others))
-        return statistic.resolve(
-            **statistic.given(series), **{statistic.window_name: window}, **parameters, **options
-        )
+        return statistic.resolve(**statistic.given(series), window=window, **parameters, **options)
 
     def __str__(self) -> str:
         given = [*map(repr, self.columns), *(f"{name}={value!r}" for name, value in self.parameters.items())]

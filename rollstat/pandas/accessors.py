@@ -15,6 +15,7 @@ import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
 import rollstat
+from rollstat.names import reject_unknown
 from rollstat.pandas.exponential import NAMES, ExponentialMovingWindow
 from rollstat.pandas.groups import GroupBy
 from rollstat.pandas.weighted import WeightedWindows
@@ -163,9 +164,14 @@ def _bound_method(
     The docstring of the function describes `parameters`, and `document` describes `further` ones.
     """
     signature = inspect.Signature([_SELF, *parameters, *further, _NUMERIC_ONLY])
+    own = [parameter.name for parameter in parameters]
 
     def method(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs).arguments
+        try:
+            bound = signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            reject_unknown(f"{name}()", kwargs, own, signature.parameters)
+            raise
         return call(bound.pop("self"), bound)
 
     method.__signature__ = signature  # type: ignore[attr-defined]  # functions have it, their type does not say so
@@ -184,7 +190,7 @@ def _window_method(name: str) -> Callable[..., Any]:
             return windows._statistic(name, numeric_only, bound)
         return windows._own_statistic(name, bound, numeric_only)
 
-    own = [p for p in statistic.arguments[1:] if p.name != statistic.window_name]
+    own = [p for p in statistic.arguments[1:] if p.name != "window"]
     return _bound_method(name, own, call)
 
 
@@ -239,7 +245,7 @@ def _shortcut(name: str) -> Callable[..., Any]:
     ]
 
     def call(accessor: Any, bound: dict[str, Any]) -> Any:
-        window = bound.pop(REGISTRY[name].window_name)
+        window = bound.pop("window")
         windows = accessor.rolling(window, **{key: bound.pop(key) for key in _WINDOW_OPTIONS if key in bound})
         if name in ("aggregate", "apply"):  # the methods of the window objects are those of pandas
             return windows._own_statistic(name, bound, bound.pop("numeric_only", False))

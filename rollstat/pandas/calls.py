@@ -87,7 +87,7 @@ class ColumnCall(NamedTuple):
     def compute(self, values: Any, **options: Any) -> Any:
         """Return what rollstat's function returns for an array."""
         window, given, *_ = self.windows
-        options = {REGISTRY[self.name].window_name: window, **given, **self.parameters, **options}
+        options = {"window": window, **given, **self.parameters, **options}
         function = self.function or REGISTRY[self.name].function
         in_data = self.name in POSITIONS and options.get("relative_to", "data") == "data"
         if self.group_starts is None or not in_data:

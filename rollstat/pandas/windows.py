@@ -26,6 +26,7 @@ from pandas.api.indexers import BaseIndexer
 
 import rollstat
 from rollstat.calendar_units import is_calendar
+from rollstat.names import nearest
 from rollstat.pandas.calls import (
     ColumnCall,
     NotNumbers,
@@ -109,11 +110,15 @@ class WindowOptions(TypedDict, total=False):
 
 def checked_options(method: str, options: Any) -> dict[str, Any]:
     """Return the options that pandas does not have, or raise TypeError for an unknown one of `method`."""
-    unknown = options and sorted(options.keys() - WindowOptions.__annotations__.keys())
+    own = WindowOptions.__annotations__
+    unknown = options and sorted(options.keys() - own.keys())
     if unknown:
+        of_pandas = {"min_periods", "center", "on", "closed", "step"} - {unknown[0]}
+        meant = nearest(unknown[0], list(own), of_pandas)
+        hint = f"in addition to those of pandas 3, the options are {', '.join(own)}"
         raise TypeError(
             f"{method}() got an unexpected keyword argument {unknown[0]!r}; "
-            f"in addition to those of pandas 3, the options are {', '.join(WindowOptions.__annotations__)}"
+            f"{f'did you mean {meant}?' if meant else hint}"
             f"{'; transpose the frame instead' * (unknown[0] == 'axis')}"
         )
     return options  # type: ignore[no-any-return]  # those that the method has collected
@@ -293,7 +298,7 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
         return explain(
             REGISTRY[call.name].function,
             to_array(column) if call.keep_dtype else float_values(column),
-            **{REGISTRY[call.name].window_name: call.windows.window},
+            window=call.windows.window,
             **call.windows.options,
             **call.parameters,
         )
@@ -764,7 +769,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         :func:`rollstat.rolling_aggregate`.
         """
         if hasattr(func, "combine") and not isinstance(func, (pd.Series, pd.DataFrame)):
-            return self._own_statistic("aggregate", {"op": func}, *args, **kwargs)
+            return self._own_statistic("aggregate", {"operator": func}, *args, **kwargs)
         return self._pandas("aggregate")(func, *args, **kwargs)
 
     agg = aggregate

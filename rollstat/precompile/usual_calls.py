@@ -82,7 +82,7 @@ def _function(statistic: Statistic, parameters: Mapping[str, Any]) -> Callable[.
 
     def call(arrays: list[Any], window: Any, **options: Any) -> Any:
         options.setdefault("threads", 1)  # whatever the setting of the process is
-        return statistic.function(*arrays, **parameters, **{statistic.window_name: window}, **options)
+        return statistic.function(*arrays, window=window, **parameters, **options)
 
     return call
 
@@ -192,7 +192,6 @@ def _stream_calls(statistic: str, dtype: np.dtype[Any]) -> Iterator[Call]:
     if statistic not in STREAMS:
         return
     series, rows = REGISTRY[statistic].series, 30 * _ROWS
-    name = STREAMS[statistic]._row.window_name
     for kind in ["normal"] + ["missing"] * (dtype.kind == "f"):
         columns = [_series(kind, rows, dtype, number) for number in range(series)]
         seconds = np.arange(rows) * 2
@@ -205,7 +204,7 @@ def _stream_calls(statistic: str, dtype: np.dtype[Any]) -> Iterator[Call]:
             (20.0, seconds.astype(float)),
             ("20s", seconds.astype("M8[s]")),
         ):
-            for make in _streams(statistic, {name: window}, dtype):
+            for make in _streams(statistic, {"window": window}, dtype):
                 yield partial(_use_stream, make, columns, times)
 
 
@@ -270,5 +269,5 @@ def usual_calls(statistic: str, dtype: np.dtype[Any]) -> Iterator[Call]:
         bounds = np.maximum(np.arange(_ROWS) - 7, 0), np.arange(1, _ROWS + 1)
         yield partial(entry.function, objects, max, bounds)
         for sample in entry.samples:
-            yield from _general_calls(sample["op"], dtype)
-            yield partial(_use_carried_state, sample["op"], [_series("normal", _ROWS, dtype)], dtype)
+            yield from _general_calls(sample["operator"], dtype)
+            yield partial(_use_carried_state, sample["operator"], [_series("normal", _ROWS, dtype)], dtype)

@@ -27,6 +27,7 @@ from pyspark.sql import types as T
 
 from rollstat.calendar_units import is_calendar, months_of
 from rollstat.dtypes import flattened
+from rollstat.names import reject_unknown
 from rollstat.registry import REGISTRY, Statistic
 from rollstat.spark.arrow_columns import MAX_DIGITS, Kind, MaskedColumn, kind_of, result_type
 from rollstat.windows import Around, Expanding, Forward
@@ -333,12 +334,7 @@ def check_statistic(name: Any, columns: int) -> Statistic:
 def _check_parameters(statistic: Statistic, parameters: Mapping[str, Any]) -> None:
     """Check the statistic's own parameters."""
     own = {parameter.name: parameter.default is parameter.empty for parameter in statistic.own}
-    for name in parameters:
-        if name not in own:
-            raise TypeError(
-                f"statistic {statistic.name!r} has no parameter {name!r} of its own here; "
-                f"it may be {', '.join(own) or 'none'}"
-            )
+    reject_unknown(f"statistic {statistic.name!r}", parameters, list(own))
     for name, needed in own.items():
         if needed and name not in parameters:
             raise TypeError(f"statistic {statistic.name!r} needs its parameter {name!r}")
@@ -511,7 +507,7 @@ def evaluate(
     options: Mapping[str, Any],
 ) -> list[NDArray[Any]]:
     """Call the public function and return one array for each of its results."""
-    given = statistic.given(inputs) | {statistic.window_name: window, **parameters}
+    given = statistic.given(inputs) | {"window": window, **parameters}
     return flattened(statistic.function(**given, **options))
 
 

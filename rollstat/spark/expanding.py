@@ -60,7 +60,7 @@ def _is_operator(statistic: str) -> bool:
 
 def _operator(statistic: str, parameters: Mapping[str, Any]) -> Any:
     if statistic == "aggregate":
-        return parameters["op"]
+        return parameters["operator"]
     return STREAMS[statistic]._row.make(parameters)
 
 

@@ -20,6 +20,7 @@ from rollstat import operators as built_in
 from rollstat.dtypes import check_array, without_infinities
 from rollstat.engine import Call, execute, key_of_arrays
 from rollstat.foreign import call_like
+from rollstat.names import reject_unknown
 from rollstat.operators.interface import key_of
 from rollstat.options import DEFAULTS, CommonOptions, Options, Window, get_threads
 from rollstat.plan import PLAIN_DTYPES, Computation, kept_plans
@@ -98,7 +99,6 @@ _SHARED = {
     "series": _SERIES,
     "numbers": _NUMBERS,
     "window": _WINDOW,
-    "m": _WINDOW.replace("window", "m", 1),
     "ddof": _DDOF,
     "ewm": _EWM,
     "options": inspect.cleandoc(CommonOptions.__doc__ or "").partition("----------\n")[2] + "\n",
@@ -185,10 +185,24 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
     """
 
     def decorate(resolve: Function) -> Function:
+        def renamed(options: dict[str, Any]) -> dict[str, Any]:
+            """Return options with the window under its name: order statistics may call it m."""
+            if "m" in options and own_names[1] == "k":
+                options["window"] = options.pop("m")
+            return options
+
+        @wraps(resolve)
+        def resolved(*arguments: Any, **options: Any) -> Any:
+            try:
+                return resolve(*arguments, **renamed(options))
+            except TypeError:
+                reject_unknown(f"{resolve.__name__}()", options, own_names, DEFAULTS)
+                raise
+
         def over_own(*arguments: Any, **options: Any) -> Any:
             if options.get("inf") == "missing":
                 arguments = _without_infinities(arguments, series)
-            return resolve(*arguments, **options).run()
+            return resolved(*arguments, **options).run()
 
         @wraps(resolve)
         def function(*arguments: Any, **options: Any) -> Any:
@@ -200,20 +214,21 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
             own = type(one[0] if type(one) is tuple and one else one) in _OWN_KINDS
             if own and options.get("inf") == "missing":
                 arguments = _without_infinities(arguments, series)
-            arrays = arguments[:series]
+            arrays, options = arguments[:series], renamed(options)
             key = _call_key(short, arrays, arguments[series:], options)
             plan = kept_plans.get(key)
             if plan is not None:
                 return execute(plan, arrays, times=options.get("times"))
             if own:
-                return _run(resolve(*arguments, **options), key, arrays)
+                return _run(resolved(*arguments, **options), key, arrays)
             return call_like(function, over_own, arguments, options)
 
         short = name or resolve.__name__.removeprefix("rolling_")
         series = fields.get("series", 1)
         signature = inspect.signature(resolve)
         names = tuple(signature.parameters)[:series]
-        shared = {"arr", "other", "x", "window", "m", "options"}
+        own_names = [name for name in signature.parameters if name != "options"]
+        shared = {"arr", "other", "x", "window", "options"}
         parameters = tuple(name for name in signature.parameters if name not in shared)
         function.__doc__ = _document(resolve.__doc__ or "", fields.get("error_bound", ()))
         function.__signature__ = _signature(resolve)  # type: ignore[attr-defined]  # functions have it, their type does not say so
@@ -221,7 +236,7 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
             Statistic(
                 name=short,
                 function=function,
-                resolve=resolve,
+                resolve=resolved,
                 parameters=parameters,
                 cost=textwrap.dedent(cost),
                 **fields,

@@ -266,6 +266,6 @@ def trimmed_mean_answer(window: Any) -> Any:
 def function_answer(window: Any) -> Any:
     """Return the result of the function over arrays for the rows of the window."""
     rows = window.codec.decode_array(*window.representation.contents())
-    given: dict[str, Any] = {**window.parameters, window.window_name: Expanding()}
+    given: dict[str, Any] = {**window.parameters, "window": Expanding()}
     found = REGISTRY[window.statistic].function(rows, **given, min_periods=window.min_periods)
     return np.ma.getdata(found)[-1] if not np.ma.is_masked(found[-1:]) else None

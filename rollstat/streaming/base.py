@@ -77,9 +77,8 @@ class Window:
         that changes nothing.
     adapter, states
         The operator of a window that has one, and what the window keeps.
-    statistic, parameters, window_name
-        The registered statistic of the window, if it has one, its own parameters, and the name of the
-        parameter for the window.
+    statistic, parameters
+        The registered statistic of the window, if it has one, and its own parameters.
     """
 
     spec: WindowSpec
@@ -93,7 +92,6 @@ class Window:
     states: Any
     statistic: str
     parameters: dict[str, Any]
-    window_name = "window"
 
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, remove the rows that leave the window, and return the result."""
@@ -106,7 +104,7 @@ class Window:
 
     def _call_function(self, arrays: Iterable[Any], times: NDArray[Any] | None = None) -> list[Any]:
         """Return what the function over arrays computes for every row, an array for each output."""
-        arguments = self.parameters | {self.window_name: self.spec.argument}
+        arguments = self.parameters | {"window": self.spec.argument}
         if times is not None:
             arguments["times"] = times.view("M8[ns]") if times.dtype == np.int64 else times
         function = REGISTRY[self.statistic].function

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from rollstat.names import suggesting
 from rollstat.options import whole_number
 from rollstat.streaming.base import CLOSED, RollingStream, Stream, Window, unpickle
 from rollstat.streaming.greedy_window import GreedyWindow
@@ -160,6 +161,7 @@ class SlidingAggregate(_General):
 
     _kinds = ("free",)
 
+    @suggesting
     def __init__(
         self,
         operator: Any,
@@ -195,6 +197,7 @@ class FixedAggregate(_General):
 
     _kinds = ("rows",)
 
+    @suggesting
     def __init__(
         self,
         operator: Any,
@@ -208,14 +211,14 @@ class FixedAggregate(_General):
 
 
 class TimeAggregate(_General):
-    """Any associative operator over the elements of the last `span`: those in ``(t - span, t]``.
+    """Any associative operator over the elements of the last `window`: those in ``(t - window, t]``.
 
     Parameters
     ----------
     operator : Operator or callable
         As in :class:`SlidingAggregate`.
-    span : float, str or timedelta
-        Width of the window; numbers are for times that are numbers.
+    window : float, str or timedelta
+        Duration of the window; numbers are for times that are numbers.
     min_periods : int, default 1
         Minimum number of observations for a result.
     dtype, algorithm
@@ -239,19 +242,21 @@ class TimeAggregate(_General):
 
     _kinds = ("time", "number")
 
+    @suggesting
     def __init__(
         self,
         operator: Any,
-        span: Any,
+        window: Any,
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = np.float64,
         algorithm: str = "auto",
         lateness: Any = None,
     ) -> None:
-        width = float(span) if isinstance(span, int) and not isinstance(span, bool) else span
-        if span is None or not WindowSpec.parse(width).timed:
-            raise TypeError(f"span must be a number, a width such as '5min' or a timedelta; got {span!r}")
+        width = float(window) if isinstance(window, int) and not isinstance(window, bool) else window
+        if window is None or not WindowSpec.parse(width).timed:
+            allowed = "a number, a duration such as '5min' or a timedelta"
+            raise TypeError(f"window must be {allowed}; got {window!r}")
         late = float(lateness) if isinstance(lateness, int) and not isinstance(lateness, bool) else lateness
         spec = WindowSpec.parse(width, late)
         super().__init__(operator, spec, min_periods, dtype, algorithm)
@@ -300,6 +305,7 @@ class GreedyAggregate(Stream):
 
     _window_class = GreedyWindow
 
+    @suggesting
     def __init__(
         self,
         operator: Any,

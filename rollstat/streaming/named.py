@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from rollstat.names import reject_unknown
 from rollstat.registry import REGISTRY
 from rollstat.streaming.base import RollingStream
 from rollstat.streaming.general import OperatorStream
@@ -24,7 +25,7 @@ from rollstat.streaming.table import NO_STREAM, TABLE, OperatorRow, StreamRow
 from rollstat.streaming.window_spec import WindowSpec
 
 _MODULE = "rollstat.streaming"
-_WINDOW = """{name} : int, float, str, timedelta, Expanding or None
+_WINDOW = """window : int, float, str, timedelta, Expanding or None
     A number of rows; a width, which gives the window ``(t - width, t]`` and needs the time of each element in
     :meth:`push`; ``Expanding()``, all rows; or None, all rows that :meth:`pop` has not removed."""
 _MIN_PERIODS = """min_periods : int, optional
@@ -68,10 +69,7 @@ def _described(row: StreamRow, name: str) -> str:
 
 def _docstring(row: StreamRow) -> str:
     """Return the docstring of a class."""
-    entries = [
-        _WINDOW.format(name=p.name) if p.name == row.window_name else _described(row, p.name)
-        for p in row.positional
-    ]
+    entries = [_WINDOW if p.name == "window" else _described(row, p.name) for p in row.positional]
     registered = REGISTRY[row.statistic]
     default = "the window size for row windows, otherwise 1"
     if isinstance(row, OperatorRow) and registered.min_periods is not None:
@@ -120,7 +118,7 @@ def _missing(row: StreamRow) -> str:
 
 def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:
     """Return the window of a class for the arguments that it was given."""
-    window, min_periods, dtype = (given.pop(name) for name in (row.window_name, "min_periods", "dtype"))
+    window, min_periods, dtype = (given.pop(name) for name in ("window", "min_periods", "dtype"))
     window = WindowSpec.parse(window, given.pop("lateness"))
     options = {"dtype": dtype, "inf": given.pop("inf"), "algorithm": given.pop("algorithm", "auto")}
     parameters = row.check(**given)
@@ -136,9 +134,14 @@ def _class(row: StreamRow) -> Any:
     """Make the class of a row."""
     signature = _signature(row)
     of_operator = isinstance(row, OperatorRow)
+    positional = [parameter.name for parameter in row.positional]
 
     def __init__(self: Any, *arguments: Any, **options: Any) -> None:
-        given = signature.bind(*arguments, **options)
+        try:
+            given = signature.bind(*arguments, **options)
+        except TypeError:
+            reject_unknown(f"{row.name}()", options, positional, signature.parameters)
+            raise
         given.apply_defaults()
         self._set_window(_make_window(row, given.arguments))
 

@@ -149,7 +149,7 @@ class RollingArgkth(RollingStream):
     def __init__(
         self,
         k: int,
-        m: Window,
+        window: Window,
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
@@ -373,7 +373,7 @@ class RollingKth(RollingStream):
     def __init__(
         self,
         k: int,
-        m: Window,
+        window: Window,
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,

@@ -65,7 +65,7 @@ class StatisticWindow(Window):
         inf: str = "value",
     ) -> None:
         self.algorithm = choice("algorithm", algorithm, ("auto", *row.algorithms))
-        self.row, self.statistic, self.window_name = row, row.statistic, row.window_name
+        self.row, self.statistic = row, row.statistic
         self.spec = WindowSpec.parse(window)
         self.inf, self.codec = inf, Codec(dtype, row.kinds, inf)
         self.given_min_periods = min_periods
@@ -82,7 +82,7 @@ class StatisticWindow(Window):
         """Return the computation of the function over arrays; windows without a fixed length are all rows."""
         window: Any = self.spec.fixed or Expanding()
         resolve = REGISTRY[self.statistic].resolve
-        call = resolve(np.empty(0, self.codec.dtype), **self.parameters, **{self.window_name: window})
+        call = resolve(np.empty(0, self.codec.dtype), **self.parameters, window=window)
         made: Computation = call.make(self.codec.dtype, call.options.windows(window, np.zeros(2, np.int64)))
         return made
 

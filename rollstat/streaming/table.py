@@ -102,20 +102,15 @@ class StreamRow:
     def positional(self) -> list[inspect.Parameter]:
         """The positional parameters of the class: those of the function that are not series or rejected."""
         registered = REGISTRY[self.statistic]
-        accepted = {*registered.parameters, "window", "m"} - set(self.rejected)
+        accepted = {*registered.parameters, "window"} - set(self.rejected)
         return [p for p in registered.arguments if p.name in accepted]
 
     def check(self, **given: Any) -> dict[str, Any]:
         """Return the statistic's own parameters, checked; raise if one does not fit."""
-        if set(given) != {p.name for p in self.positional} - {self.window_name}:
+        if set(given) != {p.name for p in self.positional} - {"window"}:
             raise TypeError(f"the parameters of {self.name} must all be given; got {', '.join(given)}")
         checks = _CHECKS | dict(self.checks)
         return {name: checks.get(name, lambda x: x)(value) for name, value in given.items()}
-
-    @property
-    def window_name(self) -> str:
-        """The name of the parameter for the window."""
-        return REGISTRY[self.statistic].window_name
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def by_brute_force(frame, keys, statistic, columns, window, parameters=None, val
     for _, rows in order.groupby(np.asarray(codes), sort=False):
         series = [rows[name].to_numpy() for name in columns] if values is None else [values[rows.index]]
         given = {p.name: each for p, each in zip(spec.arguments, series)}
-        given |= {spec.window_name: window, **(parameters or {}), **options}
+        given |= {"window": window, **(parameters or {}), **options}
         if isinstance(window, str):
             given["times"] = rows["time"].to_numpy()
         results = flattened(spec.function(**given))

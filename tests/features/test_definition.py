@@ -59,7 +59,7 @@ def test_every_statistic_is_a_function_with_json():
             continue
         columns = ["amount", "price"][: statistic.series]
         for parameters in statistic.samples:
-            given = parameters | ({"op": operators.Sum()} if name == "aggregate" else {})
+            given = parameters | ({"operator": operators.Sum()} if name == "aggregate" else {})
             features = f.Features([getattr(f, name)(*columns, **given).over(4)])
             assert f.Features.from_json(features.to_json()).compute(transactions()).shape[1] > 7
 

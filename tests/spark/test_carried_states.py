@@ -28,7 +28,7 @@ KINDS = [
     pytest.param(REGISTRY["kth"], {"k": [2, -3, 1]}, id="kth-several"),
     pytest.param(REGISTRY["argkth"], {"k": [-1, 4]}, id="argkth-several"),
     *(
-        pytest.param(REGISTRY["aggregate"], {"op": op}, id=f"aggregate-{type(op).__name__}")
+        pytest.param(REGISTRY["aggregate"], {"operator": op}, id=f"aggregate-{type(op).__name__}")
         for op in OPERATORS
     ),
 ]
@@ -105,7 +105,7 @@ def test_statistics_without_a_bounded_state_are_known():
     assert {"median", "quantile", "iqr", "mad", "hampel", "gini", "rank", "nunique", "mode"} <= without
     assert "algorithm='two_heaps'" in why_no_state("kth", {"algorithm": "two_heaps"})
     assert counts_rows("linear_fit", {})
-    assert counts_rows("aggregate", {"op": operators.ArgMinimum()})
+    assert counts_rows("aggregate", {"operator": operators.ArgMinimum()})
     assert not counts_rows("sum", {})
     assert not counts_rows("argkth", {"k": 1})
 

@@ -129,8 +129,7 @@ def fit(window, options, time):
 
 def expected(name, sample, values, window, options, times):
     """Return the results of the array function, one list for each new column; missing results are None."""
-    parameter = "m" if name in ("kth", "argkth") else "window"
-    given = options | {parameter: window} | sample | ({} if times is None else {"times": times})
+    given = options | {"window": window} | sample | ({} if times is None else {"times": times})
     result = REGISTRY[name].function(values, **given)
     if name.startswith("arg"):
         result = np.ma.MaskedArray(

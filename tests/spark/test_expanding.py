@@ -110,7 +110,7 @@ EXACT = {
     "count": aggregate("count", "x"),
     "first": aggregate("first", "x"),
     "last": aggregate("last", "x"),
-    "own": aggregate("aggregate", "y", op=operators.GreatestCommonDivisor()),
+    "own": aggregate("aggregate", "y", operator=operators.GreatestCommonDivisor()),
 }
 ROUNDED = {
     "mean": aggregate("mean", "x"),
@@ -135,8 +135,7 @@ def arrays(table, aggs, **options):
     for new, wanted in aggs.items():
         columns = [masked(table[name]) for name in wanted.columns]
         function = REGISTRY[wanted.statistic].function
-        name = "m" if wanted.statistic in ("kth", "argkth") else "window"
-        results = function(*columns, **{name: EXPANDING}, **wanted.parameters, **options)
+        results = function(*columns, window=EXPANDING, **wanted.parameters, **options)
         yield from zip([new] if isinstance(new, str) else new, [results] if isinstance(new, str) else results)
 
 

@@ -1,6 +1,5 @@
 """One kernel call for a short series gives what blocks give, and rejects what it does not serve."""
 
-import inspect
 import warnings
 from functools import partial
 
@@ -63,11 +62,10 @@ def values_of(kind, rng):
 @pytest.mark.parametrize("name", list(REGISTRY))
 def test_short_series_in_one_call_equal_their_blocks(name, rng, monkeypatch):
     statistic = REGISTRY[name]
-    key = "m" if "m" in inspect.signature(statistic.function).parameters else "window"
     for kind in KINDS:
         series = [values_of(kind, rng) for _ in range(statistic.series)]
         for window, options in WINDOWS if series[0].dtype.kind in statistic.kinds else ():
-            call = partial(statistic.function, *series, **statistic.samples[-1], **{key: window}, **options)
+            call = partial(statistic.function, *series, window=window, **statistic.samples[-1], **options)
             forget_plans()
             found = call()
             with monkeypatch.context() as patch:

@@ -52,8 +52,7 @@ def make(name: str, sample: dict[str, Any], window: Any, **options: Any) -> Any:
 
 def batch(name: str, sample: dict[str, Any], columns: list[Any], window: Any, **options: Any) -> list[Any]:
     """Arrays that the function over arrays gives."""
-    key = "m" if name in LEADING else "window"
-    result = REGISTRY[name].function(*columns, **sample, **{key: window}, **options)
+    result = REGISTRY[name].function(*columns, window=window, **sample, **options)
     return list(result) if isinstance(result, tuple) else [result]
 
 

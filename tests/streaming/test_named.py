@@ -29,7 +29,7 @@ def test_signatures(row):
     parameters = inspect.signature(STREAMS[row.statistic]).parameters
     keywords = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
     own = set(REGISTRY[row.statistic].parameters) - set(row.rejected)
-    assert set(parameters) - set(keywords) == {row.window_name, *own}
+    assert set(parameters) - set(keywords) == {"window", *own}
     assert keywords == ["min_periods", "dtype", "lateness", "inf", *(["algorithm"] if row.algorithms else [])]
     assert parameters["dtype"].default is np.float64
     with pytest.raises((TypeError, ValueError), match=r"required argument|exactly one of .*; got none"):

@@ -119,7 +119,7 @@ def _over_complex(values: Any, window: Window, operator: Any, options: CommonOpt
     """Return the call that combines the complex numbers of each window; NaN in both parts where missing."""
     if type(operator) not in _COMPLEX:
         name = type(operator).__name__
-        raise TypeError(f"complex numbers are supported by Sum and Product; op was {name}")
+        raise TypeError(f"complex numbers are supported by Sum and Product; got the operator {name}")
     _reject(Options.check(**options), "complex numbers", "out", "fill_value")
     numbers = np.ma.asanyarray(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
     parts: list[ArrayLike] = [numbers.real, numbers.imag]
@@ -162,7 +162,7 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
 
 @statistic(
     family="aggregate",
-    samples=({"op": operators.Sum()}, {"op": operators.Maximum()}),
+    samples=({"operator": operators.Sum()}, {"operator": operators.Maximum()}),
     kinds="fiub",
     exact=False,
     ordered=True,
@@ -171,7 +171,7 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     source="Basin, Klaedtke and Zalinescu (2015), Greedily Computing Associative Aggregations",
     algorithms=ALGORITHMS,
 )
-def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack[CommonOptions]) -> Any:
+def rolling_aggregate(arr: ArrayLike, operator: Any, window: Window, **options: Unpack[CommonOptions]) -> Any:
     """Combine the observations of each window with any associative operator.
 
     Parameters
@@ -181,7 +181,7 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
         missing; strings need an operator of your own. An operator of several series (its ``lift`` has several
         arguments) takes a tuple of as many arrays; :class:`~rollstat.operators.MatrixProduct` takes matrices,
         shape (n, k, k). ``Sum`` and ``Product`` support complex numbers.
-    op : Operator or callable
+    operator : Operator or callable
         An operator of :mod:`rollstat.operators`; an instance of your own NamedTuple class with
         ``combine(self, older, newer)`` and, optionally, ``lift``, ``lower``, ``identity`` and other members
         of :class:`~rollstat.operators.Operator`; or a function of two arguments, the older one first. It must
@@ -223,7 +223,7 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
     >>> [sorted(s) for s in rollstat.rolling_aggregate(words, frozenset.union, 2, mode="valid")]
     [['a', 'b'], ['b', 'c']]
     """
-    operator = as_operator(op)
+    operator = as_operator(operator)
     columns = arguments_of_lift(operator) - bool(getattr(operator, "with_row", False))
     if columns > 1:
         series: Any = arr

@@ -11,7 +11,6 @@ from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Window, check_flag
 from rollstat.statistics.common import (
-    NORMAL,
     call,
     check_base,
     check_number,

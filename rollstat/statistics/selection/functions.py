@@ -66,7 +66,7 @@ def _select(
 
 @statistic(algorithms=ALGORITHMS, **_KTH)
 def rolling_kth(
-    arr: ArrayLike, k: int | Sequence[int], m: Window, **options: Unpack[CommonOptions]
+    arr: ArrayLike, k: int | Sequence[int], window: Window, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
     """k-th smallest observation of each window.
 
@@ -76,7 +76,7 @@ def rolling_kth(
     k : int or sequence of int
         Which order statistic: 1 is the smallest observation, 2 the second smallest, -1 the largest. Several
         are computed in one pass and stacked along a new first axis.
-    {m}
+    {window}
     {options}
 
     Returns
@@ -109,13 +109,13 @@ def rolling_kth(
            [4, 3, 5]])
     """
     values, one = _several("k", k)
-    requests = [Kth(_check_k(value, m, options)) for value in values]
-    return _select(arr, m, requests, "kth", one, options)
+    requests = [Kth(_check_k(value, window, options)) for value in values]
+    return _select(arr, window, requests, "kth", one, options)
 
 
 @statistic(algorithms=_POSITIONS, ordered=True, **_KTH)
 def rolling_argkth(
-    arr: ArrayLike, k: int | Sequence[int], m: Window, **options: Unpack[CommonOptions]
+    arr: ArrayLike, k: int | Sequence[int], window: Window, **options: Unpack[CommonOptions]
 ) -> NDArray[np.int64]:
     """Position of the k-th smallest observation of each window.
 
@@ -125,7 +125,7 @@ def rolling_argkth(
     k : int or sequence of int
         Which order statistic: 1 is the smallest observation, 2 the second smallest, -1 the largest. Several
         are computed in one pass and stacked along a new first axis.
-    {m}
+    {window}
     {options}
 
     Returns
@@ -152,8 +152,8 @@ def rolling_argkth(
     array([-1, -1,  1,  1,  3])
     """
     values, one = _several("k", k)
-    requests = [Kth(_check_k(value, m, options)) for value in values]
-    return _select(arr, m, requests, "argkth", one, options, positions=True)
+    requests = [Kth(_check_k(value, window, options)) for value in values]
+    return _select(arr, window, requests, "argkth", one, options, positions=True)
 
 
 @statistic(algorithms=ALGORITHMS, pandas="median", **_SELECTION)

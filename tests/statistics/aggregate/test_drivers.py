@@ -376,7 +376,7 @@ def test_complex_sums_and_products(rng):
         rows = [k for k in range(max(i - 2, 0), i + 1) if k != 4]
         assert total[i] == sum(values[rows])
         assert product[i] == np.prod(values[rows]) if len(rows) == 3 else np.isnan(product[i])
-    with pytest.raises(TypeError, match="supported by Sum and Product; op was Maximum"):
+    with pytest.raises(TypeError, match="supported by Sum and Product; got the operator Maximum"):
         rollstat.rolling_aggregate(values, ops.Maximum(), 3)
 
 

@@ -325,7 +325,7 @@ def test_boxes_much_longer_than_the_array(rng):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"foo": 1}, "unexpected option 'foo'"),
+        ({"foo": 1}, "unexpected keyword argument 'foo'"),
         ({"center": "yes"}, "center must be True or False"),
         ({"step": True}, "step must be an integer"),
         ({"step": 2}, "step does not apply"),

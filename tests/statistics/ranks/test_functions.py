@@ -79,7 +79,7 @@ def test_mad_of_datetimes_is_in_their_unit():
     assert mad.dtype == np.dtype("m8[s]")
     assert mad.astype(int).tolist() == [3, 3]
     with pytest.raises(OverflowError, match="does not fit"):
-        rollstat.rolling_mad(np.array([-(2**63) + 1, 2**63 - 1], "M8[s]"), 2, 0.25)
+        rollstat.rolling_mad(np.array([-(2**63) + 1, 2**63 - 1], "M8[s]"), 2, 4.0)
 
 
 def expected_hampel(values, start, end, own, threshold, scale):
