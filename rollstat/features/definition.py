@@ -325,11 +325,17 @@ class Features:
         module = import_module("rollstat.spark.features" if spark else "rollstat.features.computation")
         return module.compute(self, frame, at, threads)
 
-    def stream(self, *, dtypes: Mapping[str, Any] | None = None, ttl: Any = None) -> "FeatureStream":
-        """Return a stream, which takes rows one by one and answers queries, see :class:`FeatureStream`."""
+    def stream(self, **options: Any) -> "FeatureStream":
+        """Return a stream, which takes rows one by one and answers queries.
+
+        Parameters
+        ----------
+        **options
+            Those of :class:`FeatureStream`: `dtypes`, `ttl`, `lateness` and `late`.
+        """
         from rollstat.features.stream import FeatureStream  # imports kernels
 
-        return FeatureStream(self, dtypes=dtypes, ttl=ttl)
+        return FeatureStream(self, **options)
 
     def to_json(self) -> str:
         """Return the definition as JSON, which :meth:`from_json` reads.

@@ -29,7 +29,7 @@ from rollstat.features.definition import Feature, FeatureColumn, Features, by_wi
 from rollstat.kernels import at_once
 from rollstat.kernels.rings import SMALLEST, ring_size
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, MIDPOINT
-from rollstat.options import Options, numpy_times
+from rollstat.options import Options, choice, numpy_times
 from rollstat.pandas.calls import POSITIONS
 from rollstat.plan import Plan
 from rollstat.registry import REGISTRY
@@ -450,6 +450,16 @@ def _place(value: Any) -> tuple[bool, bool, Any]:
     return True, False, value
 
 
+def _width(name: str, width: Any) -> WindowSpec | None:
+    """Return a width of time, or raise."""
+    if width is None:
+        return None
+    spec = WindowSpec.parse(width)
+    if not spec.timed:
+        raise TypeError(f"{name} must be a width, such as '90D', a timedelta or a float; got {width!r}")
+    return spec
+
+
 def _key(value: Any) -> Any:
     """Return the value of a key: missing ones are one key."""
     value = value.item() if isinstance(value, (np.bool_, np.number, np.str_)) else value
@@ -468,13 +478,17 @@ class FeatureStream:
         without arithmetic, which serve ``count``, ``nunique``, ``mode``, ``first`` and ``last``.
     ttl : float, str or timedelta, optional
         Keys whose newest row is this much older than the newest row of all are dropped. Default: never.
+    lateness : float, str or timedelta, optional
+        How much older than the newest row of all a row may be. Default: any row is taken.
+    late : {"raise", "drop"}, default "raise"
+        What happens to a row that is older: a ValueError, or it is counted and dropped.
 
     Attributes
     ----------
     keys : tuple of str
         The columns of all keys, in the order in which :meth:`query` takes their values.
-    expired : int
-        Keys that have been dropped.
+    expired, dropped : int
+        Keys and rows that have been dropped.
 
     Notes
     -----
@@ -496,29 +510,34 @@ class FeatureStream:
     """
 
     def __init__(
-        self, features: Features, *, dtypes: Mapping[str, DTypeLike] | None = None, ttl: Any = None
+        self,
+        features: Features,
+        *,
+        dtypes: Mapping[str, DTypeLike] | None = None,
+        ttl: Any = None,
+        lateness: Any = None,
+        late: str = "raise",
     ) -> None:
         if features.on is None:
             raise ValueError("a stream of features needs on=, the column of the times")
-        self.features, self._on, self.expired = features, features.on, 0
+        self.features, self._on, self.expired, self.dropped = features, features.on, 0, 0
         self._names = [column.name for column in features.columns]
         self.keys = tuple(dict.fromkeys(key for column in features.columns for key in column.by))
         self._dtypes = {name: np.dtype(dtype) for name, dtype in (dtypes or {}).items()}
         self._codecs = {name: Codec(dtype) for name, dtype in self._dtypes.items() if dtype != _OBJECT}
-        self._ttl = None if ttl is None else WindowSpec.parse(ttl)
-        if self._ttl is not None and not self._ttl.timed:
-            raise TypeError(f"ttl must be a width, such as '90D', a timedelta or a float; got {ttl!r}")
+        self._ttl, self._lateness = _width("ttl", ttl), _width("lateness", lateness)
+        self._late = choice("late", late, ("raise", "drop"))
         widths = [column.window for column in features.columns if by_width(column.window)]
         kinds = ["number" if float in map(type, sizes(width)) else "time" for width in widths]
-        kinds += [] if self._ttl is None else [self._ttl.kind]
+        kinds += [width.kind for width in (self._ttl, self._lateness) if width is not None]
         self._decided = bool(kinds)  # else the first time decides
         self._start((kinds or ["time"])[0])
 
     def _start(self, kind: str) -> None:
         self._spec, self._kind_of_times = WindowSpec(kind), ""
         self._newest: Any = None
-        if self._ttl is not None and self._ttl.kind != kind:
-            raise TypeError("ttl and the windows must be widths of the same kind of times")
+        if any(width is not None and width.kind != kind for width in (self._ttl, self._lateness)):
+            raise TypeError("ttl, lateness and the windows must be widths of the same kind of times")
         sets = dict.fromkeys(column.by for column in self.features.columns)
         dtype = self._spec.time_dtype
         self._series = [_Series(self.features, keys, dtype, self._dtypes) for keys in sets]
@@ -569,8 +588,18 @@ class FeatureStream:
         values: dict[Any, Any] = {}
         for kind, name in dict.fromkeys(name for series in self._series for name in series.names):
             values[kind, name] = self._value(kind, name, row)
-        time, self._kind_of_times = self._time(frames.item(row, self._on))
-        self._decided = True
+        time, kind = self._time(frames.item(row, self._on))
+        if self._lateness is not None and self._newest is not None:
+            limit = self._lateness.limit(self._newest)
+            if time < limit:
+                if self._late == "drop":
+                    self.dropped += 1
+                    return
+                raise ValueError(
+                    f"{self._on} must be at most lateness, {self._lateness.size}, before the newest row, "
+                    f"{self._newest}; got {time}"
+                )
+        self._decided, self._kind_of_times = True, kind
         for series in self._series:
             own = [time, *(values[name] for name in series.names)]
             series.push(tuple(keys[name] for name in series.keys), own)
@@ -650,6 +679,8 @@ class FeatureStream:
         *,
         dtypes: Mapping[str, DTypeLike] | None = None,
         ttl: Any = None,
+        lateness: Any = None,
+        late: str = "raise",
     ) -> Self:
         """Return a stream as if the rows of a frame had been pushed, in the order of their times.
 
@@ -659,14 +690,14 @@ class FeatureStream:
             The set.
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
             The rows, in any order.
-        dtypes, ttl
+        dtypes, ttl, lateness, late
             As of the class. Dtypes that are not given are those of the columns, float64 for integers of which
             some are missing.
         """
         rows = frames.frame_of("frame", frame)
         columns = {name: frames.held_of(rows[name]) for each in features.features for name in each.inputs}
         own = {name: values.dtype for name, values in columns.items()}
-        stream = cls(features, dtypes={**own, **(dtypes or {})}, ttl=ttl)
+        stream = cls(features, dtypes={**own, **(dtypes or {})}, ttl=ttl, lateness=lateness, late=late)
         if not len(rows):
             return stream
         native, kind = numpy_times(stream._on, frames.native_times(rows[stream._on]))
@@ -718,7 +749,10 @@ class FeatureStream:
         own = {
             "features": self.features.to_json(),
             "dtypes": {name: dtype.str for name, dtype in self._dtypes.items()},
-            "ttl": None if self._ttl is None else [self._ttl.kind, self._ttl.size],
+            "widths": [
+                None if each is None else [each.kind, each.size] for each in (self._ttl, self._lateness)
+            ],
+            "late": [self._late, self.dropped],
             "times": [self._spec.kind if self._decided else "", self._kind_of_times, self._newest],
             "expired": self.expired,
             "keys": [list(series.held) for series in self._series],
@@ -750,8 +784,11 @@ class FeatureStream:
 
     @classmethod
     def _restored(cls, own: dict[str, Any], arrays: Any) -> Self:
-        ttl = None if own["ttl"] is None else WindowSpec.restored(*own["ttl"])
-        stream = cls(Features.from_json(own["features"]), dtypes=own["dtypes"], ttl=ttl)
+        ttl, lateness = (None if each is None else WindowSpec.restored(*each) for each in own["widths"])
+        late, dropped = own["late"]
+        given = {"dtypes": own["dtypes"], "ttl": ttl, "lateness": lateness, "late": late}
+        stream = cls(Features.from_json(own["features"]), **given)
+        stream.dropped = dropped
         kind, kind_of_times, newest = own["times"]
         if kind:
             stream._start(kind)

@@ -221,6 +221,24 @@ def test_keys_expire():
     assert (len(stream), stream.expired) == (1, 2)
 
 
+def test_rows_later_than_lateness():
+    features = f.Features([f.sum("x").over(10.0)], by="k", on="t")
+    stream = features.stream(lateness=5.0, late="drop")
+    for time, x in [(1.0, 1.0), (8.0, 2.0), (3.0, 4.0), (2.9, 8.0)]:
+        stream.push({"k": 1, "t": time, "x": x})
+    stream = f.FeatureStream.restore(stream.snapshot())
+    assert (stream.query(1, 8.0), stream.dropped) == ({"x_sum_10_0": 7.0}, 1)
+    stream = features.stream(lateness=5.0)
+    stream.push({"k": 1, "t": 8.0, "x": 1.0})
+    with pytest.raises(
+        ValueError, match=r"t must be at most lateness, 5.0, before the newest row, 8.0; got 2.0"
+    ):
+        stream.push({"k": 2, "t": 2.0, "x": 1.0})
+    assert len(stream) == 1
+    with pytest.raises(ValueError, match="late must be one of"):
+        features.stream(late="keep")
+
+
 def test_bad_input_changes_nothing():
     features = f.Features([f.sum("x").over(2), f.max("n").over("2s")], by="k", on="t")
     stream = features.stream(dtypes={"n": "int64"})
