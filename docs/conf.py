@@ -19,6 +19,7 @@ copyright = "2026, the rollstat developers"
 release = version = rollstat.__version__
 
 extensions = [
+    "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -41,6 +42,8 @@ html_theme_options = {
 }
 html_show_sourcelink = False
 exclude_patterns = ["_build", "_extensions", "_templates", "performance/tables"]
+nb_execution_mode = "force"  # the notebook runs in each build, and an error fails the build
+nb_execution_raise_on_error = True
 autosummary_generate = True
 templates_path = ["_templates"]
 autodoc_typehints = "none"

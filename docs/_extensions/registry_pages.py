@@ -40,6 +40,32 @@ def _table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _takes_boxes(statistic) -> bool:
+    """Return whether a statistic takes windows over several axes."""
+    images, box = [np.zeros((3, 3))] * statistic.series, {statistic.window_name: (2, 2), "axis": (0, 1)}
+    try:
+        rollstat.explain(statistic.function, *images, **box, **statistic.samples[0])
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _matrix() -> str:
+    """Return the table of what serves each statistic: pandas' method, the stream, boxes."""
+    lines = [".. list-table::", "   :class: wide-table", "   :header-rows: 1", "   :widths: 30 18 18 24 10", ""]
+    lines += ["   * - Function", "     - Accessor, Spark", "     - Method of pandas", "     - Stream", "     - Boxes"]
+    for name, statistic in REGISTRY.items():
+        stream = f":class:`~rollstat.{STREAMS[name].__name__}`" if name in STREAMS else "–"
+        lines += [
+            f"   * - :func:`~rollstat.{statistic.function.__name__}`",
+            f"     - ``{name}``",
+            f"     - {f'``{statistic.pandas}``' if statistic.pandas else '–'}",
+            f"     - {stream}",
+            f"     - {'✓' if _takes_boxes(statistic) else '–'}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
 def _of_families(*families: str) -> str:
     """Return a list of the functions of some families, with their summaries."""
     functions = (each.function for each in REGISTRY.values() if each.family in families)
@@ -171,6 +197,7 @@ def write(docs: Path) -> None:
     for path, text in (
         *((kernels / f"{name}.rst", page) for name, page in pages.items()),
         (docs / "reference" / "statistics.inc", _table()),
+        (docs / "reference" / "matrix.inc", _matrix()),
         (docs / "reference" / "order_statistics.inc", _of_families("selection", "ranks", "robust")),
         (docs / "reference" / "error_bounds.inc", _error_bounds()),
         (docs / "reference" / "same_bits.inc", _same_bits()),
