@@ -44,6 +44,7 @@ html_show_sourcelink = False
 exclude_patterns = ["_build", "_extensions", "_templates", "performance/tables"]
 nb_execution_mode = "force"  # the notebook runs in each build, and an error fails the build
 nb_execution_raise_on_error = True
+nb_output_stderr = "remove"  # the message of the first call that compiles
 autosummary_generate = True
 templates_path = ["_templates"]
 autodoc_typehints = "none"
