@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from rollstat.foreign import adapted
+from rollstat.foreign import adapted, is_frame
 from rollstat.plan import BlockRows, Choice, Plan
 from rollstat.registry import REGISTRY
 from rollstat.tiers import call_of
@@ -183,6 +183,8 @@ def explain(function: Callable[..., Any], /, *args: Any, **options: Any) -> Expl
     resolve, first = statistic.resolve, next(iter(inspect.signature(function).parameters))
     if not args and first in options:
         args = (options.pop(first),)
+    if args and is_frame(args[0]):
+        args = (args[0].iloc[:, 0], *args[1:])
     args, options, _ = adapted(function, args, options)
     explanation: Explanation = resolve(*args, **options).explain(function.__name__)
     return explanation

@@ -2,8 +2,10 @@
 
 ::
 
-    polars.Series, pyarrow.Array, xarray.DataArray  -->  ndarray, masked if there are nulls  -->  function
-    the same kind  <--  nulls where a result is missing  <-------------------------------------- results
+    pandas.Series, polars.Series, pyarrow.Array, xarray.DataArray  -->  ndarray, masked if there are nulls
+    the same kind  <--  nulls where a result is missing  <--  results  <--  function  <--'
+
+The columns of a DataFrame are series. A DatetimeIndex gives the times of windows by duration.
 
 These libraries are not imported: who passes an object of one has loaded it.
 """
@@ -16,20 +18,23 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.options import Options
+from rollstat.columns import to_array, to_series
+from rollstat.options import Options, is_duration
 
-_Convert: TypeAlias = Callable[[NDArray[Any], NDArray[np.bool_], dict[int, Any]], Any]
+_Convert: TypeAlias = Callable[[NDArray[Any], Any, dict[int, Any]], Any]
 
 
 class Adapter(NamedTuple):
     """The values of an array of another library, and what returns results as such arrays.
 
-    `convert` takes a result, where it is missing, and the rows of the array that it holds along each
-    dimension whose length differs.
+    `convert` takes a result, where it is missing (None for an array without `nulls`), and, if the rows have
+    `labels`, those that the result holds along each dimension whose length differs.
     """
 
     values: Any
     convert: _Convert
+    nulls: bool = True
+    labels: bool = False
 
 
 def _with_nulls(present: Any, null: Any) -> Any:
@@ -98,10 +103,27 @@ def _xarray(array: Any) -> Adapter:
         kept = {name: each for name, each in array.coords.items() if not chosen.keys() & set(each.dims)}
         return type(array)(result, kept, array.dims, array.name, array.attrs)
 
-    return Adapter(array.values, convert)
+    return Adapter(array.values, convert, nulls=False, labels=True)
+
+
+def _pandas(series: Any) -> Adapter:
+    dtype: Any = getattr(series.dtype, "numpy_dtype", series.dtype)
+    numeric = isinstance(dtype, np.dtype) and dtype.kind in "fiubmM"
+    values = to_array(series) if numeric or hasattr(dtype, "tz") else np.asarray(series)
+    nulls = isinstance(values, np.ma.MaskedArray)
+
+    def convert(result: Any, missing: Any, rows: dict[int, Any]) -> Any:
+        index = series.index
+        for of_axis in rows.values():
+            index = index[of_axis]
+        index = index if len(index) == len(result) else None
+        return to_series(np.ma.MaskedArray(result, missing) if nulls else result, series, index, series.name)
+
+    return Adapter(values, convert, nulls, labels=True)
 
 
 _KINDS = {
+    ("pandas", "Series"): _pandas,
     ("polars", "Series"): _polars,
     ("pyarrow", "Array"): _arrow,
     ("pyarrow", "ChunkedArray"): _arrow,
@@ -170,12 +192,36 @@ def missing_results(name: str, results: Sequence[Any], filled: bool) -> list[Any
     return missing
 
 
+def is_frame(arr: Any) -> bool:
+    """Return whether `arr` is a DataFrame of pandas."""
+    return "pandas" in sys.modules and isinstance(arr, sys.modules["pandas"].DataFrame)
+
+
+def _times_of(function: Callable[..., Any], arguments: Any, options: dict[str, Any]) -> Any:
+    """Return the times of a call: those given, a coordinate by its name, or the index that a window needs."""
+    arr, times = arguments[0], options.get("times")
+    if isinstance(times, str) and hasattr(arr, "coords"):
+        if times not in arr.coords:
+            known = ", ".join(map(repr, arr.coords))
+            raise ValueError(f"times must be an array or name a coordinate, one of {known}; got {times!r}")
+        return arr.coords[times].values
+    index = getattr(arr, "index", None)
+    if times is not None or getattr(getattr(index, "dtype", None), "kind", "") not in ("m", "M"):
+        return times
+    given = inspect.signature(function).bind(*arguments, **options).arguments
+    window = given.get("window")
+    sizes = [*getattr(window, "__dict__", {}).values(), window, given.get("halflife")]
+    if given.get("at") is None and not any(map(is_duration, sizes)):
+        return None
+    return index if getattr(index, "tz", None) is not None else index.to_numpy()
+
+
 def adapted(
     function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any], _Convert | None]:
+) -> tuple[tuple[Any, ...], dict[str, Any], Adapter | None]:
     """Return the arguments and options of a function, with arrays of NumPy for those of other libraries.
 
-    Also return what converts results to the kind of the first argument; None if results stay as they are:
+    Also return the adapter of the first argument; None if results stay as they are:
     the argument is no array of another library, or `out` receives the results.
     """
     if not arguments:
@@ -191,8 +237,11 @@ def adapted(
         options["other"] = _values(_aligned(options["other"], arr))
     elif rest and "other" in inspect.signature(function).parameters:
         rest[0] = _aligned(rest[0], arr)
+    times = _times_of(function, (several[0], *rest), options)
+    if times is not None:
+        options["times"] = times
     values = tuple(map(_values, arr)) if several is arr else adapter.values
-    return (values, *map(_values, rest)), options, adapter.convert
+    return (values, *map(_values, rest)), options, adapter
 
 
 def call_like(
@@ -200,25 +249,30 @@ def call_like(
 ) -> Any:
     """Return what a function returns, as objects of the kind of its first argument.
 
-    `run` is the function over arrays of NumPy. Several results are a tuple of such objects. Other kinds of
-    arguments are passed on as they are, and so is every kind where `out` receives the results.
+    Several results are a tuple of such objects. Other kinds of arguments are passed on to `run` as they are,
+    and so is every kind where `out` receives the results.
     """
-    arr = arguments[0]
-    given, options, convert = adapted(function, arguments, options)
-    result = run(*given, **options)
-    if convert is None:
-        return result
+    if is_frame(arguments[0]) and options.get("axis", 0) == 0 and options.get("out") is None:
+        return _of_columns(function, arguments, options)
+    given, options, adapter = adapted(function, arguments, options)
+    if adapter is None:
+        return run(*given, **options)
+    result = function(*given, **options)
     values = given[0][0] if type(given[0]) is tuple else given[0]
     several = isinstance(result, tuple) or result.ndim > np.ndim(values)
     results = tuple(result) if several else (result,)
-    moved = results[0].shape != values.shape or options.get("at") is not None
-    rows = _rows(function, values, given[1:], options) if moved and hasattr(arr, "dims") else {}
-    missing = missing_results(function.__name__, results, options.get("fill_value") is not None)
+    at = options.get("at")
+    moved = results[0].shape != values.shape or at is not None
+    rows = _rows(function, values, given[1:], options) if moved and adapter.labels else {}
+    missing: Sequence[Any] = [[None] * len(results)] * len(results)
+    if adapter.nulls:
+        missing = missing_results(function.__name__, results, options.get("fill_value") is not None)
 
     def converted_one(each: Any, where: Any) -> Any:
         if each.ndim > values.ndim:
             return tuple(map(converted_one, each, where))
-        return convert(np.ma.getdata(each), where, rows)
+        found = adapter.convert(np.ma.getdata(each), where, rows)
+        return found.set_axis(at) if at is not None and hasattr(found, "set_axis") else found
 
     converted = list(map(converted_one, results, missing))
     if not several:
@@ -226,12 +280,37 @@ def call_like(
     return type(result)(*converted) if hasattr(result, "_fields") else tuple(converted)
 
 
+def _of_columns(function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return what a function returns for each column of a DataFrame, as DataFrames."""
+    frame, *rest = arguments
+    options = {name: value for name, value in options.items() if name != "axis"}
+    found = [function(frame.iloc[:, i], *rest, **options) for i in range(frame.shape[1])]
+    if not found:
+        return frame.copy()
+
+    def joined(series: Sequence[Any]) -> Any:
+        if isinstance(series[0], tuple):
+            parts = list(map(joined, zip(*series)))
+            return type(series[0])(*parts) if hasattr(series[0], "_fields") else tuple(parts)
+        made = frame._constructor(dict(enumerate(series)))
+        return made.set_axis(frame.columns, axis=1)
+
+    return joined(found)
+
+
 def _aligned(other: Any, arr: Any) -> Any:
-    """Return a second DataArray with the dimensions of the first; other kinds as they are."""
+    """Return a second DataArray with the dimensions of the first; other kinds as they are.
+
+    Raise unless a second Series has the index of the first.
+    """
+    if hasattr(other, "index") and hasattr(arr, "index") and hasattr(other, "reindex"):
+        if not other.index.equals(arr.index):
+            raise ValueError("other must have the index of arr, as other.reindex(arr.index); got another")
+        return other
     if not (hasattr(other, "broadcast_like") and hasattr(arr, "broadcast_like")):
         return other
     if not set(other.dims) <= set(arr.dims):
-        raise ValueError(f"other must have dimensions of arr, {arr.dims}; it had {other.dims}")
+        raise ValueError(f"other must have dimensions of arr, {arr.dims}; got {other.dims}")
     sys.modules["xarray"].align(arr, other, join="exact")  # raises if coordinates differ
     return other.broadcast_like(arr).transpose(*arr.dims)
 

@@ -338,7 +338,7 @@ class Options:
         if times is not None:
             return self._interval(window, sizes, times)
         for size in sizes.values():
-            if isinstance(size, (str, timedelta, np.timedelta64)) or is_calendar(size) or _kind(size) == "m":
+            if is_duration(size):
                 raise ValueError(f"window, the width {window!r}, needs times=, the time of each row")
             real = isinstance(size, numbers.Real) and not isinstance(size, (numbers.Integral, bool))
             if real or _kind(size) == "f":
@@ -458,6 +458,12 @@ def _offsets(name: str, given: Any, length: int, number: int = 0) -> NDArray[np.
     if offsets[0] != 0 or offsets[-1] != length or (np.diff(offsets) < 0).any():
         raise ValueError(f"{name} must increase from 0 to the length, {length}; got {offsets!r}")
     return offsets
+
+
+def is_duration(size: Any) -> bool:
+    """Return whether a size of windows, or an array of them, is a length of time."""
+    kind = getattr(getattr(size, "dtype", None), "kind", "")
+    return isinstance(size, (str, timedelta)) or hasattr(size, "rollback") or kind == "m"
 
 
 def _kind(size: Any) -> str:

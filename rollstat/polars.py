@@ -15,16 +15,14 @@ fields of a struct.
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from rollstat.calendar_units import is_calendar
 from rollstat.explanation import explain
-from rollstat.options import Options
+from rollstat.options import Options, is_duration
 from rollstat.registry import REGISTRY
 from rollstat.windows import Around, Forward
 
@@ -117,7 +115,7 @@ def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
     # One row in place of each column; which fill values and algorithms are possible depends on the dtype.
     sizes = vars(window).values() if isinstance(window, (Forward, Around)) else [window]
     widths = [*sizes, bound.get("halflife")]
-    width = any(isinstance(s, (str, timedelta, np.timedelta64)) or is_calendar(s) for s in widths)
+    width = any(map(is_duration, widths))
     times, offsets = np.zeros(1, "M8[s]" if width else float), np.array([0, 1])
     one_row = {"times": times, "at": times, "segments": offsets, "at_segments": offsets}
     for each in _COLUMNS:

@@ -332,3 +332,83 @@ def test_values_of_streams_with_a_zone_are_in_utc():
 def test_xarray_has_positions_of_arrays():
     data = xr.DataArray([3.0, 1.0, np.nan, 2.0], dims="x")
     assert rollstat.rolling_argmin(data, 2).values.tolist() == [-1, 1, -1, -1]
+
+
+MINUTES = pd.date_range("2024-01-01", periods=6, freq="2min", name="t")
+READINGS = pd.Series([4.0, 1.0, 3.0, 2.0, np.nan, 5.0], MINUTES, name="x")
+
+
+@pytest.mark.parametrize("options", [{}, {"mode": "valid"}, {"step": 2}, {"mode": "valid", "step": 2}])
+def test_series_of_pandas_keep_index_and_name(options):
+    wanted = rollstat.rolling_median(READINGS.to_numpy(), 3, min_periods=1, **options)
+    found = rollstat.rolling_median(READINGS, 3, min_periods=1, **options)
+    rows = slice(2 * ("mode" in options), None, options.get("step", 1))
+    pd.testing.assert_series_equal(found, pd.Series(wanted, MINUTES[rows], name="x"), check_freq=False)
+    low, high = rollstat.rolling_minmax(arr=READINGS, window=2)
+    assert (low.index is MINUTES, high.name) == (True, "x")
+    assert [each.name for each in rollstat.rolling_quantile(READINGS, 2, [0.25, 0.5])] == ["x", "x"]
+    out = np.empty(6)
+    assert rollstat.rolling_median(READINGS, 3, out=out) is out
+
+
+def test_a_datetime_index_gives_the_times():
+    wanted = READINGS.rolling("5min").median()
+    for index in (MINUTES, MINUTES.tz_localize("Europe/Berlin"), MINUTES - MINUTES[0]):
+        series = READINGS.set_axis(index)
+        for window in ("5min", pd.Timedelta("5min"), datetime.timedelta(minutes=5)):
+            found = rollstat.rolling_median(series, window)
+            pd.testing.assert_series_equal(found, wanted.set_axis(index), check_freq=False)
+    forward = rollstat.rolling_count(READINGS, rollstat.Forward("5min"))
+    assert forward.tolist() == [3, 3, 2, 2, 1, 1]
+    at = pd.to_datetime(["2024-01-01 00:03", "2024-01-01 00:01"])
+    found = rollstat.rolling_sum(READINGS, "5min", at=at)
+    assert (found.index.equals(at), found.tolist()) == (True, [5.0, 4.0])
+    decayed = rollstat.ewm_mean(READINGS, halflife="4min")
+    wanted = READINGS.ewm(halflife="4min", times=MINUTES).mean()
+    np.testing.assert_allclose(decayed[READINGS.notna()], wanted[READINGS.notna()])
+    with pytest.raises(ValueError, match="needs times="):
+        rollstat.rolling_sum(READINGS.reset_index(drop=True), "5min")
+    assert rollstat.explain(rollstat.rolling_median, READINGS, "5min").windows == "time"
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float32", "int8[pyarrow]"])
+def test_nullable_series_keep_dtype_and_nulls(dtype):
+    series = pd.Series([4, 1, None, 2], dtype="Int64").astype(dtype)
+    found = rollstat.rolling_max(series, 2)
+    assert (found.dtype, found.isna().tolist(), found[1]) == (series.dtype, [True, False, True, True], 4)
+    assert rollstat.rolling_max(series.fillna(0).astype("int8"), 2, mode="valid").dtype == np.int8
+
+
+def test_columns_of_a_frame_are_series():
+    frame = pd.DataFrame({"a": READINGS, "b": np.arange(6)})
+    found = rollstat.rolling_max(frame, 2, fill_value=0)
+    assert (found.dtypes.tolist(), found.index.equals(MINUTES)) == ([np.float64, np.int64], True)
+    pd.testing.assert_series_equal(found["b"], rollstat.rolling_max(frame["b"], 2, fill_value=0))
+    low, high = rollstat.rolling_minmax(frame, "5min", axis=0)
+    assert (low.columns.tolist(), high["b"].tolist()) == (["a", "b"], [0, 1, 2, 3, 4, 5])
+    assert rollstat.rolling_max(frame, 2, axis=1).shape == (6, 2)
+    twice = rollstat.rolling_max(frame.set_axis(["a", "a"], axis=1), 2)
+    assert twice.columns.tolist() == ["a", "a"]
+    assert rollstat.explain(rollstat.rolling_max, frame, 2).rows == 6
+
+
+def test_a_second_series_must_have_the_index_of_the_first():
+    pd.testing.assert_series_equal(
+        rollstat.rolling_cov(READINGS, READINGS, 3), READINGS.rolling(3).var(), check_freq=False
+    )
+    with pytest.raises(ValueError, match="other must have the index of arr"):
+        rollstat.rolling_cov(READINGS, READINGS[::-1], 3)
+
+
+def test_other_elements_of_series():
+    assert rollstat.rolling_mode(pd.Series(["a", "b", "a"]), 3).tolist()[2] == "a"
+    sets = rollstat.rolling_aggregate(pd.Series([{1}, {2}, {3}], [7, 8, 9]), set.union, 2)
+    assert (sets.index.tolist(), sets.tolist()) == ([7, 8, 9], [None, {1, 2}, {2, 3}])
+
+
+def test_times_may_name_a_coordinate():
+    array = xr.DataArray(READINGS.to_numpy(), {"t": MINUTES}, ("t",))
+    found = rollstat.rolling_median(array, "5min", times="t")
+    assert found.values.tolist() == READINGS.rolling("5min").median().tolist()
+    with pytest.raises(ValueError, match=r"name a coordinate, one of 't'; got 'time'"):
+        rollstat.rolling_median(array, "5min", times="time")

@@ -19,9 +19,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.columns import to_array, to_series
 from rollstat.foreign import adapter_of
 from rollstat.options import numpy_times
-from rollstat.pandas.calls import as_codes, factorized, from_codes, to_array, to_series
+from rollstat.pandas.calls import as_codes, factorized, from_codes
 from rollstat.sorting import order as order_of
 
 # Statistics for which codes can stand for values.

@@ -1,8 +1,8 @@
 """A statistic of columns: what the window objects pass to pandas in place of a kernel.
 
 There are two conversions of columns to arrays. `float_values` is that of pandas: every number becomes
-float64. `to_array` and `to_series` keep the kind of a column: float32, integers, nullable and Arrow-backed
-columns, and zoned datetimes. `as_codes` replaces strings, objects and categories by codes.
+float64. Those of :mod:`rollstat.columns` keep the kind of a column: float32, integers, nullable and
+Arrow-backed columns, and zoned datetimes. `as_codes` replaces strings, objects and categories by codes.
 """
 
 from itertools import pairwise
@@ -16,6 +16,7 @@ from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-
 from pandas.core.internals.blocks import NumpyBlock  # type: ignore[import-not-found]  # as above
 from pandas.errors import DataError
 
+from rollstat.columns import to_array, to_series
 from rollstat.dtypes import flattened, warn_of_rounding
 from rollstat.registry import REGISTRY
 
@@ -223,46 +224,6 @@ def observed(column: Any) -> NDArray[np.float64]:
         values = column.to_numpy()
         return (values == values).astype(np.float64)  # type: ignore[no-any-return]  # as above
     return column.notna().to_numpy().astype(np.float64)  # type: ignore[no-any-return]  # as above
-
-
-def to_array(series: Any) -> Any:
-    """Return the values as a NumPy array, masked if the dtype is nullable; zoned datetimes in UTC."""
-    dtype = series.dtype
-    if isinstance(dtype, pd.DatetimeTZDtype):
-        return series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-    numpy_dtype: Any = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", None)
-    if numpy_dtype is None or numpy_dtype.kind not in "fiubmM":
-        column = "the Series" if series.name is None else f"column {series.name!r}"
-        raise TypeError(
-            f"rollstat takes numbers, bool, datetimes or timedeltas; {column} had dtype {dtype}, "
-            "which astype can convert"
-        )
-    if numpy_dtype is dtype:
-        return series.to_numpy()
-    missing = series.isna().to_numpy(dtype=np.bool_)
-    if numpy_dtype.kind in "mM":  # the dates of Arrow are objects where one is missing
-        times = np.full(len(series), "NaT", numpy_dtype)
-        times[~missing] = series[~missing].to_numpy(dtype=numpy_dtype)
-        return np.ma.MaskedArray(times, missing)
-    return np.ma.MaskedArray(series.to_numpy(dtype=numpy_dtype, na_value=numpy_dtype.type(0)), missing)
-
-
-def to_series(values: Any, like: Any, index: pd.Index, name: Any) -> Any:
-    """Return a result as a Series of the same kind as the input: NumPy, nullable or Arrow-backed."""
-    if isinstance(values, np.ma.MaskedArray):
-        data, missing = np.ma.getdata(values), np.ma.getmaskarray(values)
-        if isinstance(like.dtype, pd.ArrowDtype):
-            import pyarrow
-
-            array = pyarrow.array(data, mask=missing)
-            kept = data.dtype.kind in "mM" and data.dtype.kind == like.dtype.kind
-            array = array.cast(like.dtype.pyarrow_dtype) if kept else array
-            return like._constructor(array, index=index, name=name, dtype=pd.ArrowDtype(array.type))
-        return like._constructor(pd.array(data), index=index, name=name).mask(missing)
-    result = like._constructor(values, index=index, name=name, copy=False)
-    if isinstance(like.dtype, pd.DatetimeTZDtype) and result.dtype.kind == "M":
-        return result.dt.tz_localize("UTC").dt.tz_convert(like.dtype.tz)
-    return result
 
 
 def float_series(values: NDArray[Any], like: Any, index: pd.Index) -> Any:

@@ -26,6 +26,7 @@ from pandas.api.indexers import BaseIndexer
 
 import rollstat
 from rollstat.calendar_units import is_calendar
+from rollstat.columns import to_array
 from rollstat.names import nearest
 from rollstat.pandas.calls import (
     ColumnCall,
@@ -34,7 +35,6 @@ from rollstat.pandas.calls import (
     float_values,
     no_numbers,
     plain_series,
-    to_array,
 )
 from rollstat.pandas.functions import apply_without_inf, known
 from rollstat.registry import REGISTRY

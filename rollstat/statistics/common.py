@@ -185,16 +185,12 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
     """
 
     def decorate(resolve: Function) -> Function:
-        def renamed(options: dict[str, Any]) -> dict[str, Any]:
-            """Return options with the window under its name: order statistics may call it m."""
-            if "m" in options and own_names[1] == "k":
-                options["window"] = options.pop("m")
-            return options
-
         @wraps(resolve)
         def resolved(*arguments: Any, **options: Any) -> Any:
+            if of_k and "m" in options:
+                options["window"] = options.pop("m")
             try:
-                return resolve(*arguments, **renamed(options))
+                return resolve(*arguments, **options)
             except TypeError:
                 reject_unknown(f"{resolve.__name__}()", options, own_names, DEFAULTS)
                 raise
@@ -214,7 +210,9 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
             own = type(one[0] if type(one) is tuple and one else one) in _OWN_KINDS
             if own and options.get("inf") == "missing":
                 arguments = _without_infinities(arguments, series)
-            arrays, options = arguments[:series], renamed(options)
+            if of_k and "m" in options:  # the name of the window in the formulas of order statistics
+                options["window"] = options.pop("m")
+            arrays = arguments[:series]
             key = _call_key(short, arrays, arguments[series:], options)
             plan = kept_plans.get(key)
             if plan is not None:
@@ -228,6 +226,7 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
         signature = inspect.signature(resolve)
         names = tuple(signature.parameters)[:series]
         own_names = [name for name in signature.parameters if name != "options"]
+        of_k = "k" in own_names
         shared = {"arr", "other", "x", "window", "options"}
         parameters = tuple(name for name in signature.parameters if name not in shared)
         function.__doc__ = _document(resolve.__doc__ or "", fields.get("error_bound", ()))

@@ -431,12 +431,11 @@ def test_operators_over_windows(frame):
         assert_series_equal(found[2], observed, check_names=False)
 
 
-def test_the_functions_reject_a_frame_without_an_axis(frame):
-    with pytest.raises(TypeError, match=r"arr must be an array or a Series; got a DataFrame"):
-        rollstat.rolling_median(frame, 10)
-    with pytest.raises(TypeError, match=r"frame\.rollstat"):
-        rollstat.rolling_sum(frame, 10)
-    np.testing.assert_array_equal(rollstat.rolling_median(frame, 10, axis=0), frame.rolling(10).median())
+def test_the_functions_take_a_frame_as_columns(frame):
+    for options in ({}, {"axis": 0}):
+        assert_frame_equal(rollstat.rolling_median(frame, 10, **options), frame.rolling(10).median())
+    with pytest.raises(TypeError, match=r"other must be an array or a Series; got a DataFrame"):
+        rollstat.rolling_cov(frame.iloc[:, 0], frame, 10)
 
 
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
