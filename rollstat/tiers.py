@@ -57,11 +57,28 @@ def _serves_quickly(plan: Plan) -> bool:
         return False
     if _setting.mode == "quick":
         return True
-    variant = plan.variant
-    if variant not in _ready:
-        _ready[variant] = is_marked(_compute_of(plan), variant)
-    few = not _ready[variant] and _spent.get(variant, 0.0) <= QUICK_SECONDS
+    few = not _pays(_compute_of(plan), plan.variant)
     return few and plan.call_seconds <= QUICK_CALL_SECONDS
+
+
+def _pays(function: Any, variant: Any) -> bool:
+    """Return whether a variant is ready, or was spared for so long that compiling it pays."""
+    if variant not in _ready:
+        _ready[variant] = is_marked(function, variant)
+    return _ready[variant] or _spent.get(variant, 0.0) > QUICK_SECONDS
+
+
+def pays(kernel: Any, variant: str, seconds: float) -> bool:
+    """Return whether to compile a variant of a kernel, and note that it would save so many seconds."""
+    if _setting.mode != "auto" or config.DISABLE_JIT:
+        return _setting.mode == "fast" and not config.DISABLE_JIT
+    if not _pays(kernel.py_func, variant):
+        _spent[variant] = _spent.get(variant, 0.0) + seconds
+        return False
+    if not _ready[variant]:
+        mark(kernel.py_func, variant)
+        _ready[variant] = True
+    return True
 
 
 def note_work(plan: Plan) -> None:

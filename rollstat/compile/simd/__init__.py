@@ -5,6 +5,7 @@
   NaN, and channels, which are several vectors in one value.
 - `float64x8_math`: functions of eight floats, such as division by a known inverse, for `kernels.sums`.
 - `bounds`: elements at the bounds of eight windows, numbers of their rows, comparisons of bounds and times.
+- `register_networks`: selection networks as code, most values of which stay in registers.
 - `masks`: tests of up to 64 rows at once, and appending the rows that pass.
 - `float_flags`: whether floating numbers have left their range in a kernel.
 """

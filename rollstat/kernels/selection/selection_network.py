@@ -39,23 +39,9 @@ no harm: equal values are interchangeable, and the rank counts exactly the obser
 branch on values. Source: own construction; the sequence is that of J. E. Bresenham's line,
 doi:10.1147/sj.41.0025.
 
-Order statistics of windows of five: a sorting network in registers over shifted views.
-
-::
-
-    values   a b c d e f g h ...
-    views    a b c d ...     one    |
-             b c d e ...     two    |   every step sorts several neighbouring windows, as
-             c d e f ...     three  |   far as needed, one in each vector lane
-             d e f g ...     four   |
-             e f g h ...     five   v
-
-State: none. Invariant: nothing is carried from row to row. The same loops count NaN: memory bandwidth is the
-limit here, and a separate search would cost half as much as all else. Cost: at most 18 minima and maxima a
-row, all vector instructions; the compiler drops those on which the wanted rank does not depend. The worst
-case is the average.
-
-Source: the insertion of a fifth value after Batcher's network for four, doi:10.1145/1468075.1468121.
+Narrow windows of long series: the network is compiled into a loop of its own, see
+:mod:`rollstat.compile.simd.register_networks`. The last groups are computed from a copy, since every group
+reads beyond its end.
 """
 
 from typing import NamedTuple
@@ -63,17 +49,21 @@ from typing import NamedTuple
 import numpy as np
 
 from rollstat.compile.jit import kernel
+from rollstat.compile.simd.register_networks import (
+    AT_RANK,
+    MIDPOINT,
+    group_rows,
+    select_groups,
+)
 from rollstat.compile.simd.vectors import lanes_of, transpose_four
 from rollstat.kernels.loops import copy, exchange, lower_of, upper_of
-from rollstat.kernels.selection.quantiles import interpolate_constant, point_between
+from rollstat.kernels.selection.quantiles import interpolate_constant
+
+# Groups between two chances to stop at a NaN.
+_GROUPS_OF_PART = 128
 
 # Operations of a network.
 EXCHANGE, MINIMUM, MAXIMUM = range(3)
-
-_PART = 32768  # rows between two chances to stop at a NaN
-
-# Kinds of output: a result, or a point between a result and the next one.
-AT_RANK, LINEAR, MIDPOINT = range(3)
 
 
 class Network(NamedTuple):
@@ -300,88 +290,43 @@ def pick(found, first, last, rank, lower, upper):
 
 
 @kernel
-def _order(one, two):
-    return (one if one < two else two), (two if one < two else one)
-
-
-@kernel
-def _sort_five(one, two, three, four, five):
-    one, two = _order(one, two)
-    three, four = _order(three, four)
-    one, three = _order(one, three)
-    two, four = _order(two, four)
-    two, three = _order(two, three)
-    one, five = _order(one, five)
-    two, five = _order(two, five)
-    three, five = _order(three, five)
-    four, five = _order(four, five)
-    return one, two, three, four, five
-
-
-# The rank is a literal in every call of `_write`: each call is compiled to a loop of its own, which computes
-# only the minima and maxima that its rank depends on.
-@kernel(forceinline=True)
-def _write(one, two, three, four, five, rank, fraction, target):
-    """Write a rank, or the point at `fraction` between it and the next unless that is None.
-
-    Return how many of the oldest values are NaN.
-    """
-    missing = 0
-    for i in range(len(target)):
-        ranks = _sort_five(one[i], two[i], three[i], four[i], five[i])
-        if fraction is None:
-            target[i] = ranks[rank]
-        else:
-            target[i] = point_between(np.float64(ranks[rank]), np.float64(ranks[rank + 1]), fraction, False)
-        missing += one[i] != one[i]
-    return missing
-
-
-@kernel
-def _write_rank(one, two, three, four, five, rank, fraction, target):
-    """Do what :func:`_write` does, in the loop that is compiled for this rank."""
-    if rank == 0:
-        return _write(one, two, three, four, five, 0, fraction, target)
-    if rank == 1:
-        return _write(one, two, three, four, five, 1, fraction, target)
-    if rank == 2:
-        return _write(one, two, three, four, five, 2, fraction, target)
-    if rank == 3:
-        return _write(one, two, three, four, five, 3, fraction, target)
-    return _write(one, two, three, four, five, 4, fraction, target)
-
-
-@kernel
-def point_of_five(values, rank, fraction, target):
-    """Write the point at `fraction` between the values of a rank and of the next one, for every window.
+def run_in_registers(network, values, rest, fractions, out, last):
+    """Do what :func:`run_network` does, by a network that is compiled into the loop.
 
     Parameters
     ----------
-    values : ndarray, shape (rows + 4,)
-    rank : int
-        From 0 to 4, or to 3 if `fraction` is positive.
-    fraction : float
-        From 0, for the value of the rank itself, to 1.
-    target : ndarray, shape (rows,)
-        Receives the points.
+    network : RegisterNetwork
+        It knows the outputs.
+    values : ndarray, shape (rows + m - 1,)
+    rest : ndarray of the dtype of the values, shape (three groups,)
+        The values from the last group on that is not followed by a whole one, and then any of the values.
+    fractions : ndarray of float64, shape (outputs,)
+        Where between two ranks a ``LINEAR`` output lies.
+    out : ndarray, shape (outputs * rows,)
+        Receives the outputs.
+    last : ndarray of the dtype of `out`, shape (outputs * two groups,)
+        Scratch for the last outputs.
 
     Returns
     -------
     bool
-        Whether no value is NaN; otherwise the points are meaningless.
+        Whether no value is NaN, and every point between two ranks finite; otherwise the outputs are
+        meaningless.
     """
-    for first in range(0, len(target), _PART):
-        part = target[first : first + _PART]
-        n = len(part)
-        one, two, three = values[first : first + n], values[first + 1 :][:n], values[first + 2 :][:n]
-        four, five = values[first + 3 :][:n], values[first + 4 :][:n]
-        if fraction > 0:
-            missing = _write_rank(one, two, three, four, five, rank, fraction, part)
-        else:
-            missing = _write_rank(one, two, three, four, five, rank, None, part)
-        if missing > 0:
+    group = group_rows(network, values)
+    room = len(last) // len(fractions)
+    rows, inside = len(out) // len(fractions), len(values) // group * group - group
+    first = 0
+    while first < rows:
+        source, start, target, step = values, first, out, rows
+        end = min(first + _GROUPS_OF_PART * group, inside)
+        if first >= inside:
+            source, start, target, step, end = rest, 0, last, room, rows
+        groups = (end - first + group - 1) // group
+        if not select_groups(network, source, start, groups, fractions, target, start, step):
             return False
-    missing = 0
-    for value in values[len(target) :]:
-        missing += value != value
-    return missing == 0
+        first = end
+    left = rows - max(inside, 0)
+    for i in range(len(fractions)):
+        copy(last[i * room :], out[(i + 1) * rows - left : (i + 1) * rows])
+    return True

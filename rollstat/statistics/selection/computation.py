@@ -46,7 +46,6 @@ _DRIVERS: dict[str, Callable[[Block, Selection], None]] = {
     "two_heaps": row_by_row.two_heaps,
     "wavelet_matrix": wavelet_matrix.select,
 }
-_BLOCK_ROWS = {"rank_bits": rank_bits.block_rows, "small_window": small_window.block_rows}
 _POINTS = {"rank_bits": rank_bits.select_points, "small_window": small_window.select_points}
 _FIXED_ONLY = {"small_window": small_window.LARGEST_WIDTH, "three_trees": None}
 
@@ -159,7 +158,10 @@ class OrderStatistics(Computation):
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows."""
-        return _BLOCK_ROWS.get(self._choose_selection(width).name, row_by_row.block_rows)(width)
+        name = self._choose_selection(width).name
+        if name == "small_window":
+            return small_window.block_rows(self.dtype.itemsize)
+        return rank_bits.block_rows(width) if name == "rank_bits" else row_by_row.block_rows(width)
 
     def _choose_selection(self, fixed: int) -> Choice:
         """Return the selection algorithm for windows of `fixed` rows, 0 where that varies."""
@@ -287,15 +289,18 @@ class OrderStatistics(Computation):
         return True
 
     def _write_unsearched(self, block: Block, results: list[NDArray[Any]]) -> bool:
-        """Write order statistics of windows of five before a search for NaN; return whether there is none."""
-        if block.searched or block.width != 5 or self.positions or block.values.dtype.kind != "f":
+        """Write order statistics before a search for NaN; return whether there is none."""
+        width = block.width
+        if block.searched or not width or self.positions or block.values.dtype.kind != "f":
             return False
-        if self.algorithm not in ("auto", "small_window") or any(r.required > 5 for r in self.requests):
+        if self._choose_selection(width).name != "small_window" or any(
+            r.required > width for r in self.requests
+        ):
             return False
-        points = [request.point(5) for request in self.requests]
-        if any(_is_end(point, 5) for point in points):
+        points = [request.point(width) for request in self.requests]
+        if self.algorithm == "auto" and all(_is_end(point, width) for point in points):
             return False
-        return small_window.select_points_of_five(block, points, results)
+        return small_window.is_compiled(block, points) and small_window.select_points(block, points, results)
 
     def _write_points(self, algorithm: str, block: Block, results: list[NDArray[Any]]) -> bool:
         """Write points that have the same rank in every row; return whether the algorithm can."""

@@ -29,6 +29,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from rollstat.compile.simd.register_networks import RegisterNetwork
 from rollstat.kernels.selection.selection_network import EXCHANGE, MAXIMUM, MINIMUM, Network
 
 _SHIFT = 32  # a reference is ``shift << 32 | value``
@@ -39,15 +40,16 @@ _Pair = tuple[int, int]
 class _Builder:
     """Collects comparisons, each distinct one (up to a lane shift) once."""
 
-    def __init__(self, block: int) -> None:
+    def __init__(self, block: int, period: int) -> None:
         self.block = block
+        self.period = period
         self.operands: list[_Pair] = []
         self._known: dict[_Pair, int] = {}
         self._runs: dict[_Pair, list[int]] = {}
 
     def value(self, index: int) -> int:
         """Return the reference to value `index` of the block."""
-        return index // self.block << _SHIFT | index % self.block
+        return index // self.period << _SHIFT | index % self.period
 
     def exchange(self, first: int, second: int) -> _Pair:
         """Return references to the lower and to the upper of two values."""
@@ -58,7 +60,7 @@ class _Builder:
             pair = second - shift, first - shift
         lower = self._known.get(pair)
         if lower is None:
-            lower = self._known[pair] = self.block + 2 * len(self.operands)
+            lower = self._known[pair] = self.period + 2 * len(self.operands)
             self.operands.append(pair)
         return lower + shift, lower + 1 + shift
 
@@ -109,8 +111,8 @@ class _Builder:
         """Return values `start` to ``start + length - 1`` sorted; the length is a power of two."""
         if length == 1:
             return [self.value(start)]
-        shift = start // self.block
-        key = start - shift * self.block, length
+        shift = start // self.period
+        key = start - shift * self.period, length
         if key not in self._runs:
             half = length // 2
             halves = self.run(key[0], half), self.run(key[0] + half, half)
@@ -207,6 +209,19 @@ def _assemble(
     return instructions, row, rows
 
 
+def _build(
+    m: int, ranges: Iterable[tuple[int, int]], block: int, period: int
+) -> tuple[list[_Pair], list[list[int]], list[int], list[int]]:
+    """Return comparisons, the references to the results, and what :func:`_uses` returns."""
+    builder = _Builder(block, period)
+    found = []
+    for low, high in ranges:
+        windows = builder.windows(m, low, high)
+        found += [[window[rank] for window in windows] for rank in range(high + 1 - low)]
+    uses = _uses(builder.operands, period, [reference for rank in found for reference in rank])
+    return builder.operands, found, *uses
+
+
 @lru_cache(maxsize=64)
 def selection_network(m: int, ranges: tuple[tuple[int, int], ...], block: int) -> Network:
     """Build the network that finds ranks of every window of `m` values.
@@ -225,13 +240,7 @@ def selection_network(m: int, ranges: tuple[tuple[int, int], ...], block: int) -
     Network
         Its results are the ranks of all ranges, in order.
     """
-    builder = _Builder(block)
-    found = []
-    for low, high in ranges:
-        windows = builder.windows(m, low, high)
-        found += [[window[rank] for window in windows] for rank in range(high + 1 - low)]
-    operands = builder.operands
-    last, beyond = _uses(operands, block, [reference for rank in found for reference in rank])
+    operands, found, last, beyond = _build(m, ranges, block, block)
     instructions, row, rows = _assemble(operands, block, last, beyond)
     return Network(
         np.array(instructions, np.int32).reshape(-1, 8),
@@ -239,3 +248,26 @@ def selection_network(m: int, ranges: tuple[tuple[int, int], ...], block: int) -
         max(beyond[:block]),
         rows,
     )
+
+
+def register_network(
+    m: int,
+    ranges: tuple[tuple[int, int], ...],
+    outputs: tuple[tuple[int, int], ...],
+    block: int,
+    most: int,
+) -> RegisterNetwork | None:
+    """Build the network of :func:`selection_network` to be compiled, where blocks share no comparison.
+
+    `outputs` are those of :class:`RegisterNetwork`. Returns None if there are more than `most` comparisons.
+    """
+    inputs = m + block - 1
+    operands, found, last, _ = _build(m, ranges, block, inputs)
+    comparisons = []
+    for i, pair in enumerate(operands):
+        made = tuple(value if last[value] >= 0 else -1 for value in (inputs + 2 * i, inputs + 2 * i + 1))
+        if made != (-1, -1):
+            comparisons.append((*made, *pair))
+    if len(comparisons) > most:
+        return None
+    return RegisterNetwork(block, inputs, tuple(comparisons), tuple(map(tuple, found)), outputs)

@@ -11,29 +11,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import thresholds
+from rollstat import thresholds, tiers
 from rollstat.blocks import Block, Kept, Point, Selection, read_only
 from rollstat.compile.simd.codegen import VECTOR_BYTES
+from rollstat.compile.simd.register_networks import AT_RANK, LINEAR, MIDPOINT, RegisterNetwork
 from rollstat.compile.simd.vectors import aligned_empty
 from rollstat.kernels.selection.selection_network import (
-    AT_RANK,
-    LINEAR,
-    MIDPOINT,
     LaneScratch,
     Network,
     pick,
     place_sentinels,
-    point_of_five,
     rank_in_all,
+    run_in_registers,
     run_network,
 )
-from rollstat.statistics.selection.networks import selection_network
+from rollstat.statistics.selection.networks import register_network, selection_network
 
 LARGEST_WIDTH = 512
 """Widest window served: comparisons grow with log^2 m, the time to build a network with m log^2 m."""
 
 _ROW_BYTES = 2048  # of a group: with fewer, each instruction has more overhead; more exceed the cache
 _LONGEST_KEPT = 1 << 14  # elements of scratch that a thread keeps: clearing new memory takes time
+_BLOCK_BYTES = 1 << 20
+_MOST_COMPARISONS = 1300  # of a compiled network: more exceed the first cache, and take seconds to compile
+_SECONDS_A_ROW = 4e-9  # that a compiled network saves, about
 _RANKS_AT_ONCE = 4  # if ranks vary: one network finds them all, and its results fit in the cache
 
 
@@ -48,9 +49,9 @@ def widest(width: int, rows: int, dtype: np.dtype[Any]) -> int:
     return thresholds.NETWORK_OF_LONG_SERIES if dtype == np.float64 else thresholds.NETWORK_OF_OTHER_DTYPES
 
 
-def block_rows(width: int) -> int:
-    """Return the rows of a block: many, since the overhead of a call matters where windows are narrow."""
-    return 1 << 17
+def block_rows(itemsize: int) -> int:
+    """Return the rows of a block: what the second cache holds, since each call of a kernel costs time."""
+    return _BLOCK_BYTES // itemsize
 
 
 def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
@@ -69,44 +70,48 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
     Returns
     -------
     bool
-        True, since the points of any values are found.
+        True, since the points of any values are found. A block that has not been searched for NaN is served
+        only if :func:`is_compiled`, and False then means that a value may be NaN.
     """
-    if select_points_of_five(block, points, results):
-        return True
     if len(results) == 1 and results[0].flags.c_contiguous:
         stacked = results[0][None, :]
     else:
         stacked = np.empty((len(results), block.rows), results[0].dtype)
-    run(read_only(block.values), block.width, tuple(points), stacked)
+    if not run(read_only(block.values), block.width, tuple(points), stacked, block.searched):
+        return False
     for row, result in zip(stacked, results):
         if not np.may_share_memory(row, result):
             result[...] = row
     return True
 
 
-def select_points_of_five(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
-    """Write points of windows of five, unless one is a midpoint; return whether they are written.
-
-    Unlike :func:`select_points`, it may be called before the values are searched for NaN: if it returns True,
-    no value is NaN.
-    """
-    if block.width != 5 or any(point.midpoint for point in points):
-        return False
-    values = read_only(block.values)
-    return all(
-        point_of_five(values, point.rank, point.fraction, result) for point, result in zip(points, results)
-    )
+def is_compiled(block: Block, points: Sequence[Point]) -> bool:
+    """Return whether the network for some points is compiled; it finds out itself whether a value is NaN."""
+    return _in_registers(block.values, block.width, tuple(points), block.rows) is not None
 
 
-def _windows_per_lane(width: int) -> int:
-    """Return how many windows share comparisons: more windows save comparisons, but need more scratch.
+# Widest windows, and how many of them share comparisons: more windows save comparisons, but need more
+# scratch. Measured; neighbouring powers of two are close.
+_SHARING = ((12, 4), (27, 8), (49, 16), (139, 32), (299, 64), (LARGEST_WIDTH, 128))
+_SHARING_IN_REGISTERS = ((6, 2), (12, 4), (14, 8), (44, 16), (LARGEST_WIDTH, 32))
 
-    Measured; neighbouring powers of two are close.
-    """
-    for largest, windows in ((12, 4), (27, 8), (49, 16), (139, 32), (299, 64)):
-        if width <= largest:
-            return windows
-    return 128
+
+def _sharing(width: int, measured: tuple[tuple[int, int], ...]) -> int:
+    """Return how many windows of a width share comparisons."""
+    return next(windows for largest, windows in measured if width <= largest)
+
+
+_Pairs = tuple[tuple[int, int], ...]
+
+
+def _outputs(points: tuple[Point, ...]) -> tuple[_Pairs, _Pairs, NDArray[np.float64]]:
+    """Return the ranges of ranks that points need, what a kernel writes for each point, and the fractions."""
+    outputs, first = [], 0
+    for point in points:
+        outputs.append((first, MIDPOINT if point.midpoint else LINEAR if point.between else AT_RANK))
+        first += 1 + point.between
+    ranges = tuple((point.rank, point.rank + point.between) for point in points)
+    return ranges, tuple(outputs), np.array([point.fraction for point in points])
 
 
 @lru_cache(maxsize=64)
@@ -114,18 +119,38 @@ def _prepare(
     width: int, points: tuple[Point, ...], rows: int, itemsize: int
 ) -> tuple[Network, int, int, NDArray[np.int64], NDArray[np.float64]]:
     """Return the network, the lanes and the stride of its scratch, and what it writes for each point."""
-    ranges = tuple((point.rank, point.rank + point.between) for point in points)
-    network = selection_network(width, ranges, _windows_per_lane(width))
+    ranges, outputs, fractions = _outputs(points)
+    network = selection_network(width, ranges, _sharing(width, _SHARING))
     vector_lanes = VECTOR_BYTES // itemsize
     blocks = -(-rows // network.results.shape[1])
     lanes = min(_ROW_BYTES // itemsize, -(-blocks // vector_lanes) * vector_lanes)
     stride = lanes + (network.reach // vector_lanes + 2) * vector_lanes
-    outputs, first = [], 0
-    for point in points:
-        outputs.append((first, MIDPOINT if point.midpoint else LINEAR if point.between else AT_RANK))
-        first += 1 + point.between
-    fractions = np.array([point.fraction for point in points])
     return network, lanes, stride, np.array(outputs, np.int64), fractions
+
+
+@lru_cache(maxsize=64)
+def _prepare_registers(
+    width: int, points: tuple[Point, ...]
+) -> tuple[RegisterNetwork | None, NDArray[np.float64]]:
+    """Return a network to be compiled, None if it is too large, and the fractions of points."""
+    ranges, outputs, fractions = _outputs(points)
+    windows = _sharing(width, _SHARING_IN_REGISTERS)
+    return register_network(width, ranges, outputs, windows, _MOST_COMPARISONS), fractions
+
+
+def _in_registers(
+    values: NDArray[Any], width: int, points: tuple[Point, ...], rows: int
+) -> tuple[RegisterNetwork, NDArray[np.float64]] | None:
+    """Return a network and fractions, if to compile the network pays."""
+    if width > thresholds.COMPILED_NETWORK or rows < thresholds.COMPILED_NETWORK_ROWS:
+        return None
+    network, fractions = _prepare_registers(width, points)
+    if network is None:
+        return None
+    variant = network.name, values.dtype.char
+    if not tiers.pays(run_in_registers, variant, _SECONDS_A_ROW * len(points) * rows):
+        return None
+    return network, fractions
 
 
 def _new_scratch(rows: int, lanes: int, stride: int, values: Any, points: Any) -> LaneScratch:
@@ -136,12 +161,44 @@ def _new_scratch(rows: int, lanes: int, stride: int, values: Any, points: Any) -
 _scratch = Kept()
 
 
-def run(values: NDArray[Any], width: int, points: tuple[Point, ...], results: NDArray[Any]) -> None:
-    """Write the points of every window of `values`, one row of `results` for each of `points`."""
+def run(
+    values: NDArray[Any],
+    width: int,
+    points: tuple[Point, ...],
+    results: NDArray[Any],
+    searched: bool = True,
+) -> bool:
+    """Write the points of every window of `values`, one row of `results` for each of `points`.
+
+    The values have been `searched` for NaN, or it may be called by :func:`is_compiled`. Return whether the
+    points are written.
+    """
+    compiled = _in_registers(values, width, points, results.shape[1])
+    if compiled is not None:
+        written = _run_in_registers(values, *compiled, results)
+        if written or not searched:
+            return written
     network, lanes, stride, *outputs = _prepare(width, points, results.shape[1], values.itemsize)
     key = network.rows, lanes, stride, values.dtype, results.dtype
     scratch = _scratch.get(key, partial(_new_scratch, *key), network.rows * stride <= _LONGEST_KEPT)
     run_network(values, network, scratch, *outputs, results)
+    return True
+
+
+def _run_in_registers(
+    values: NDArray[Any], network: RegisterNetwork, fractions: NDArray[np.float64], results: NDArray[Any]
+) -> bool:
+    """Do what :func:`run` does by a compiled network, unless there is NaN, or a point between infinities."""
+
+    def allocate() -> tuple[int, NDArray[Any], NDArray[Any], NDArray[Any]]:
+        group = network.group_rows(values.dtype)
+        rest, last = np.empty(3 * group, values.dtype), np.empty(2 * group * len(fractions), results.dtype)
+        return group, rest, read_only(rest), last
+
+    group, rest, shown, last = _scratch.get((network, values.dtype, results.dtype), allocate)
+    values_left = values[max(len(values) // group - 1, 0) * group :]
+    rest[: len(values_left)], rest[len(values_left) :] = values_left, values_left[-1]
+    return run_in_registers(network, values, shown, fractions, results.reshape(-1), last)
 
 
 def select(block: Block, request: Selection) -> None:

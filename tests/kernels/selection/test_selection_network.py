@@ -7,18 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rollstat.compile.simd.register_networks import AT_RANK, LINEAR, MIDPOINT
 from rollstat.kernels.selection.selection_network import (
-    AT_RANK,
-    LINEAR,
-    MIDPOINT,
     LaneScratch,
     pick,
     place_sentinels,
-    point_of_five,
     rank_in_all,
+    run_in_registers,
     run_network,
 )
-from rollstat.statistics.selection.networks import selection_network
+from rollstat.statistics.selection.networks import register_network, selection_network
 
 
 def run(values, m, ranges, block, lanes, outputs, fractions, out):
@@ -131,37 +129,66 @@ def test_pick_takes_only_the_rows_of_its_ranks():
     np.testing.assert_array_equal(lower, [0, 7, -1, -1, 10, -1])
 
 
+def run_compiled(values, m, ranges, outputs, fractions, dtype):
+    """Run a compiled network over blocks of four windows; return whether it is done, and the outputs."""
+    network = register_network(m, ranges, outputs, 4, 1000)
+    group = network.group_rows(values.dtype)
+    rest = np.full(3 * group, values[-1])
+    left = values[max(len(values) // group - 1, 0) * group :]
+    rest[: len(left)] = left
+    out = np.full(len(outputs) * (len(values) - m + 1), 77, dtype)
+    last = np.empty(2 * group * len(outputs), dtype)
+    for array in (values, rest):
+        array.flags.writeable = False
+    done = run_in_registers(network, values, rest, np.array(fractions), out, last)
+    return done, out.reshape(len(outputs), -1)
+
+
 def cases_of_five():
     """Windows of every order of five values, and of two values, one after the other."""
     orders = list(itertools.permutations(range(5))) + list(itertools.product(range(2), repeat=5))
     return np.array(orders, float).ravel()
 
 
-@pytest.mark.parametrize("rank", range(5))
-def test_every_order_of_five_values_with_and_without_ties(rank):
-    values = cases_of_five()
-    expected = np.sort(np.lib.stride_tricks.sliding_window_view(values, 5), axis=1)
-    target = np.empty(len(expected))
-    assert point_of_five(values, rank, 0.0, target)
-    np.testing.assert_array_equal(target, expected[:, rank])
-    if rank < 4:
-        assert point_of_five(values, rank, 0.2, target)
-        below, above = expected[:, rank], expected[:, rank + 1]
-        np.testing.assert_array_equal(target, below + (above - below) * 0.2)
+@pytest.mark.parametrize("length", [5, 36, 63, 64, 65, 95, 99, 100, 160, None])
+def test_a_compiled_network_on_every_order_of_values_with_and_without_ties(length):
+    values = cases_of_five()[:length].copy()
+    values[values == 0] = np.where(np.arange((values == 0).sum()) % 2, 0.0, -0.0)
+    ranks = np.sort(np.lib.stride_tricks.sliding_window_view(values, 5), axis=1).T
+    outputs = ((0, AT_RANK), (0, LINEAR), (1, MIDPOINT), (2, AT_RANK))
+    done, out = run_compiled(values, 5, ((2, 4),), outputs, [0.0, 0.2, 0.0, 0.0], np.float64)
+    assert done
+    np.testing.assert_array_equal(out[0], ranks[2])
+    np.testing.assert_array_equal(out[1], ranks[2] + (ranks[3] - ranks[2]) * 0.2)
+    np.testing.assert_array_equal(out[2], (ranks[3] + ranks[4]) * 0.5)
+    np.testing.assert_array_equal(out[3], ranks[4])
 
 
-@pytest.mark.parametrize("rank", range(5))
-@pytest.mark.parametrize("fraction", [0.0, 0.2])
-def test_nan_is_seen_wherever_it_is(rank, fraction):
-    n = 80_000
-    for place in [*range(9), n // 2, 32767, 32768, 32772, *range(n - 9, n)]:
-        values = np.zeros(n)
-        values[place] = np.nan
-        assert not point_of_five(values, min(rank, 3), fraction, np.empty(n - 4))
-    assert point_of_five(np.full(n, np.inf), min(rank, 3), fraction, np.empty(n - 4))
+def test_a_compiled_network_sees_nan_and_infinite_points_wherever_they_are():
+    n, outputs = 9000, ((0, AT_RANK), (0, LINEAR), (1, MIDPOINT), (2, AT_RANK))
+    for place in [*range(9), n // 2, *range(4085, 4110), *range(n - 40, n)]:
+        for bad in (np.nan, np.inf):
+            values = np.zeros(n)
+            values[place] = bad
+            if bad == np.inf:  # three in one window, so that it is among the ranks
+                values[max(min(place, n - 3), 0) :][:3] = bad
+            assert not run_compiled(values, 5, ((2, 4),), outputs, [0.0, 0.2, 0.0, 0.0], np.float64)[0]
 
 
-def test_whole_numbers_hold_no_nan():
-    target = np.empty(3, np.int32)
-    assert point_of_five(np.array([3, 1, 4, 1, 5, 9, 2], np.int32), 2, 0.0, target)
-    np.testing.assert_array_equal(target, [3, 4, 4])
+@pytest.mark.parametrize("dtype", ["u1", "i8", "f4"])
+def test_a_compiled_network_of_other_dtypes(dtype):
+    limits = np.finfo(dtype) if dtype == "f4" else np.iinfo(dtype)
+    pool = np.array([limits.min, limits.max, limits.max // 2, 0, 1, 5] + [np.inf] * (dtype == "f4"), dtype)
+    values = np.random.default_rng(0).choice(pool, 2000)
+    ranks = np.sort(np.lib.stride_tricks.sliding_window_view(values, 7), axis=1).T
+    done, out = run_compiled(values, 7, ((3, 3),), ((0, AT_RANK),), [0.0], dtype)
+    assert done
+    np.testing.assert_array_equal(out[0], ranks[3])
+    if dtype != "i8":
+        target = np.dtype("f8" if dtype == "u1" else dtype)
+        values = np.random.default_rng(1).integers(0, 200, 700).astype(dtype)
+        ranks = np.sort(np.lib.stride_tricks.sliding_window_view(values, 6), axis=1).T
+        below, above = ranks[2:4].astype(float)
+        done, out = run_compiled(values, 6, ((2, 3),), ((0, LINEAR), (1, AT_RANK)), [0.3, 0.0], target)
+        assert done
+        np.testing.assert_array_equal(out, np.array([below + (above - below) * 0.3, above]).astype(target))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import config
 
-from rollstat import thresholds
+from rollstat import rolling_quantile, thresholds, tiers
 from rollstat.blocks import Point, Selection
 from rollstat.statistics.selection import small_window
 from tests.selections import check_selection, fixed_block, quantile_rank, values_at_limits
@@ -151,3 +152,29 @@ def test_a_network_is_built_where_it_pays():
     assert small_window.widest(wide + 1, 10**9, double) == wide
     assert small_window.widest(wide + 1, 10**9, single) > wide
     assert thresholds.NETWORK_OF_OTHER_DTYPES <= small_window.LARGEST_WIDTH
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="networks are not compiled")
+@pytest.mark.parametrize("bad", [None, np.nan, np.inf])
+def test_a_compiled_network_and_the_general_one_agree(bad, monkeypatch):
+    monkeypatch.setattr(tiers._setting, "mode", "fast")
+    values = np.round(np.random.default_rng(4).standard_normal(40_000), 1)
+    if bad is not None:
+        values[[5, 20_000, 20_001, 20_002, 39_999]] = bad
+    results = []
+    for fewest in (len(values), len(values) + 1):
+        monkeypatch.setattr(thresholds, "COMPILED_NETWORK_ROWS", fewest - 5)
+        results.append([rolling_quantile(values, 6, q, min_periods=3) for q in (0.5, 0.9)])
+    np.testing.assert_array_equal(*results)
+
+
+def test_a_network_is_compiled_once_it_has_run_for_long(monkeypatch):
+    monkeypatch.setattr(tiers, "is_marked", lambda function, variant: False)
+    marked = []
+    monkeypatch.setattr(tiers, "mark", lambda *variant: marked.append(variant))
+    monkeypatch.setattr(tiers._setting, "mode", "auto")
+    asked = [tiers.pays(small_window.run_in_registers, "a variant", 0.15) for _ in range(5)]
+    assert asked == ([False] * 5 if config.DISABLE_JIT else [False, False, True, True, True])
+    assert len(marked) == (not config.DISABLE_JIT)
+    monkeypatch.setattr(tiers._setting, "mode", "quick")
+    assert not tiers.pays(small_window.run_in_registers, "a variant", 0.15)
