@@ -9,6 +9,9 @@ With `adjust`, `weight` is that of all observations where the newest has 1; the 
 factor by which rows age from the first to the last. Without it, the gap before each observation tells its
 share, and the first one of a window has what is left. So the two values are that observation, `weight` is its
 share in a window that begins with the run, and the moments are those of all others.
+
+In streams a state also has the number of its observations; if weights fall with time, the times of its first
+and its last row, and whether the first one is missing and does not age earlier rows.
 """
 
 from typing import Any, NamedTuple
@@ -170,3 +173,30 @@ class EwmTwoByRow(EwmOneByRow):
     def lift(self, x: float, y: float, row: int) -> _State:  # type: ignore[override]  # as above
         value, count = (float(x), 1.0) if row >= 0 else (np.nan, 0.0)
         return *_lifted(value, float(y), self.decay, self.adjust, self.ignore_na), count
+
+
+class EwmOneByTime(EwmOneByRow):
+    """As :class:`EwmOneByRow`, for rows with times; `decay` is the time in which weights halve."""
+
+    with_time = True
+
+    def lift(self, x: float, time: float, row: int) -> _State:  # type: ignore[override]  # as above
+        value, count = (float(x), 1.0) if row >= 0 else (np.nan, 0.0)
+        state = _lifted(value, 0.0, 1.0, self.adjust, self.ignore_na)
+        ageless = self.ignore_na and row < 0
+        return *state, count, time, time, ageless
+
+    def combine(self, older: _State, newer: _State) -> _State:
+        factor = 1.0 if newer[14] else 2.0 ** ((older[13] - newer[12]) / self.decay)
+        joined = _combine((older[0], older[1] * factor, *older[2:11]), newer[:11], np.nan, self.adjust)
+        return *joined, older[11] + newer[11], older[12], newer[13], older[14]
+
+
+class EwmTwoByTime(EwmOneByTime):
+    """As :class:`EwmTwoByRow`, for rows with times."""
+
+    def lift(self, x: float, y: float, time: float, row: int) -> _State:  # type: ignore[override]  # as above
+        value, count = (float(x), 1.0) if row >= 0 else (np.nan, 0.0)
+        state = _lifted(value, float(y), 1.0, self.adjust, self.ignore_na)
+        ageless = self.ignore_na and row < 0
+        return *state, count, time, time, ageless

@@ -28,6 +28,7 @@ from pyspark.sql import types as T
 from rollstat.calendar_units import is_calendar, months_of
 from rollstat.dtypes import flattened
 from rollstat.names import reject_unknown
+from rollstat.options import parse_width
 from rollstat.registry import REGISTRY, Statistic
 from rollstat.spark.arrow_columns import MAX_DIGITS, Kind, MaskedColumn, kind_of, result_type
 from rollstat.windows import Around, Expanding, Forward
@@ -50,11 +51,14 @@ class CallWindow:
         Common options of the array functions.
     zone : str or None
         The time zone whose clock counts for calendar units.
+    aging : bool
+        Whether rows age with time, so that calls take the times of all windows.
     """
 
     given: Any
     options: Mapping[str, Any]
     zone: str | None = None
+    aging: bool = False
 
     @property
     def sizes(self) -> list[Any]:
@@ -68,6 +72,11 @@ class CallWindow:
             return False
         whole = (isinstance(n, numbers.Integral) and not isinstance(n, np.timedelta64) for n in self.sizes)
         return not all(whole)
+
+    @property
+    def timed(self) -> bool:
+        """Whether calls take times."""
+        return self.by_width or self.aging
 
     @property
     def by_calendar(self) -> bool:
@@ -87,9 +96,9 @@ class CallWindow:
             times, at = _in_zone(times, self.zone), None if at is None else _in_zone(at, self.zone)
         if at is not None:
             # Datetimes, because with numbers as times a number of rows would be a width.
-            times, at = (times, at) if self.by_width else map(_as_datetimes, (times, at))
+            times, at = (times, at) if self.timed else map(_as_datetimes, (times, at))
             return given | {"times": times, "at": at}
-        return given | ({"times": times} if self.by_width else {})
+        return given | ({"times": times} if self.timed else {})
 
 
 def _in_zone(times: NDArray[Any], zone: str) -> Any:
@@ -224,7 +233,8 @@ class Aggregate:
                 "window must be given unless every statistic names its own, as in "
                 f"rollstat.spark.median('x').over('7 days', 100); {self.key!r} names none"
             )
-        return [CallWindow(one, {**options, **self.options}, zone) for one in given]
+        aging = parse_width(self.parameters.get("halflife"), "halflife") is not None
+        return [CallWindow(one, {**options, **self.options}, zone, aging) for one in given]
 
     @property
     def key(self) -> Any:
@@ -375,13 +385,20 @@ def result_types(
 def as_aggregates(aggs: Any) -> list[Aggregate]:
     """Return the requested statistics, from a mapping of new names or from a sequence."""
     if isinstance(aggs, Mapping) and aggs:
-        return [_as_aggregate(new, given) for new, given in aggs.items()]
+        return [_translated(_as_aggregate(new, given)) for new, given in aggs.items()]
     if isinstance(aggs, Sequence) and aggs and all(isinstance(given, Aggregate) for given in aggs):
-        return list(aggs)
+        return [*map(_translated, aggs)]
     raise TypeError(
         "aggs must map new column names to statistics of columns, or be a list such as "
         f"[rollstat.spark.median('x')]; got {aggs!r}"
     )
+
+
+def _translated(given: Aggregate) -> Aggregate:
+    """Return the same statistic with its halflife in rollstat's notation."""
+    own = given.parameters
+    changed = {"halflife": parse_window(own["halflife"])} if "halflife" in own else {}
+    return replace(given, parameters={**own, **changed})
 
 
 def _as_aggregate(new: Any, given: Any) -> Aggregate:

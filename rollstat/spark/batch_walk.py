@@ -269,7 +269,7 @@ class Walk:
         values, missing = column.data, missing_rows([column])
         if missing.any():
             where = self._describe(batch, int(missing.argmax()))
-            raise ValueError(f"the order column of a window by width is missing at {where}")
+            raise ValueError(f"the order column, which gives times, is missing at {where}")
         if values.dtype.kind == "M":
             values = values.astype("M8[us]", copy=False)
             values = (-values.view(np.int64)).view("M8[us]") if self.plan.descending[0] else values
@@ -314,8 +314,9 @@ class Walk:
     def _windows(self) -> dict[CallWindow, Windows]:
         """Return the windows of each kind over all held rows."""
         return {
-            window: Options.check(**self._options(window, 0)).windows(window.given, self.offsets)
+            window: Options.check(**self._options(plain, 0)).windows(window.given, self.offsets)
             for window in self.plan.windows
+            for plain in (replace(window, aging=False),)  # ages do not matter to bounds
         }
 
     def _complete(self, windows: Iterable[Windows]) -> int:
@@ -371,7 +372,8 @@ class Walk:
         def results(last: int) -> list[NDArray[Any]]:
             start, end = windows.bounds(self.computed, last)
             given = [self.whole[number][: int(end.max())] for number in call.inputs]
-            return evaluate_call(call, given, (start, end), options)
+            times = {"times": self.whole[-1].data[: int(end.max())]} if call.window.aging else {}
+            return evaluate_call(call, given, (start, end), options | times)
 
         if isinstance(error, OverflowError) and not _fails(results, done):
             return results(done)

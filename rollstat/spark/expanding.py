@@ -250,9 +250,10 @@ class _OperatorState(CarriedState):
         self._required = _required(call, dtype)
 
     def _extend(self, columns: Sequence[MaskedColumn]) -> tuple[list[NDArray[Any]], NDArray[np.bool_]]:
-        given = [column.astype(self._dtype, copy=False) for column in columns]
+        given = [column.astype(self._dtype, copy=False) for column in columns[: self._with.columns]]
         row = self.first_row + self.rows
-        values, missing = self._with.encode_columns(self._with.arrays(given), row)
+        times = [column.data.astype("M8[ns]").view(np.int64) for column in columns[self._with.columns :]]
+        values, missing = self._with.encode_columns(self._with.arrays(given), row, *times)
         stamps = np.arange(row, row + len(missing))
         written = self._window.extend(stamps, values, missing)
         return written.arrays, written.failed
@@ -342,7 +343,8 @@ def _required(call: SparkCall, dtype: np.dtype[Any]) -> int:
     rows = 8 + int(call.parameters.get("ddof", 0))
     column = np.ma.MaskedArray(np.arange(1, rows + 1).astype(dtype), np.zeros(rows, np.bool_))
     inputs = [column] * statistic.series
-    result = evaluate(statistic, inputs, Expanding(), call.parameters, {"min_periods": 1})[0]
+    options = replace(call.window, options={"min_periods": 1}).with_times(np.arange(rows).astype("M8[ns]"))
+    result = evaluate(statistic, inputs, Expanding(), call.parameters, options)[0]
     return 1 + int(np.ma.getmaskarray(result).argmin())
 
 
@@ -425,7 +427,7 @@ class CarriedWalk(Walk):
         """Take a batch of one series without computing results."""
         columns = self.read(batch, self.changes(batch))
         for call, state in zip(self.plan.calls, self.states):
-            state.skip([columns[index] for index in call.inputs])
+            state.skip(_taken(call, columns))
 
     def _hold(self, batch: pa.RecordBatch) -> None:
         """Hold a batch; the first one starts from the state before its bucket."""
@@ -465,7 +467,7 @@ class CarriedWalk(Walk):
 
         def attempt(end: int) -> list[MaskedColumn]:
             state = self.states[number] = before.copy()
-            return state.advance([self.whole[index][first:end] for index in call.inputs])
+            return state.advance([column[first:end] for column in _taken(call, self.whole)])
 
         try:
             return attempt(last)
@@ -476,13 +478,19 @@ class CarriedWalk(Walk):
         """Return the results of series that begin and end among the held rows."""
         call, first, last = self.plan.calls[number], int(offsets[0]), int(offsets[-1])
         given, segments = [self.whole[index][first:last] for index in call.inputs], offsets - first
-        options = dict(call.window.options) | ({"segments": segments} if len(segments) > 2 else {})
+        options = call.window.with_times(self.whole[-1].data[first:last])
+        options |= {"segments": segments} if len(segments) > 2 else {}
         try:
             results = evaluate_call(call, given, call.window.given, options)
         except CALL_ERRORS:
             # Compute the series one by one, so that the error names a row.
             return _concatenated([self._start(number, a, b) for a, b in pairwise(offsets.tolist())])
         return [np.ma.asarray(self._positions(r, first) if call.positions else r) for r in results]
+
+
+def _taken(call: SparkCall, columns: Sequence[MaskedColumn]) -> list[MaskedColumn]:
+    """Return the columns that a call takes, and the times, which are the last one, if its rows age."""
+    return [*(columns[index] for index in call.inputs), *columns[-1:][: call.window.aging]]
 
 
 def _concatenated(parts: list[list[MaskedColumn]]) -> list[MaskedColumn]:

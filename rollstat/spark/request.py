@@ -327,7 +327,7 @@ def _check_calendar(window: CallWindow, order: T.StructField, zone: str | None, 
 def _time_column(
     schema: T.StructType, name: str, windows: Sequence[CallWindow], *, always: bool
 ) -> tuple[int, Kind] | None:
-    """Return the column of times if there are windows by width, or `always`."""
+    """Return the column of times if windows are widths, or rows age with time, or `always`."""
     for window in windows:
         given = window.given
         if window.options.get("equal_times") == "all" and not window.by_width:
@@ -336,7 +336,7 @@ def _time_column(
             raise ValueError(
                 f"window must be a number of rows, a width, Forward or Expanding on Spark; got {given!r}"
             )
-    if not always and not any(window.by_width for window in windows):
+    if not always and not any(window.timed for window in windows):
         return None
     kind = kind_of(schema[name].dataType, f"order_by: {name!r}")
     if kind.scaled:

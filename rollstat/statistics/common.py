@@ -22,7 +22,7 @@ from rollstat.engine import Call, execute, key_of_arrays
 from rollstat.foreign import call_like
 from rollstat.names import reject_unknown
 from rollstat.operators.interface import key_of
-from rollstat.options import DEFAULTS, CommonOptions, Options, Window, get_threads
+from rollstat.options import DEFAULTS, CommonOptions, Options, Window, get_threads, parse_width
 from rollstat.plan import PLAIN_DTYPES, Computation, kept_plans
 from rollstat.registry import REGISTRY, Statistic, check_algorithm
 from rollstat.statistics.aggregate.computation import Combination
@@ -455,3 +455,23 @@ def check_weights(**given: Any) -> float:
     if not (fits(value) and value < np.inf):
         raise ValueError(f"{name} must be a number {text}; got {value!r}")
     return float(decay(float(value)))
+
+
+def check_halflife(unit: Any, **given: Any) -> float:
+    """Return the time in which weights halve, in units of so many nanoseconds, or None for numbers.
+
+    Raise unless it fits times of that unit, and is the only one of the four parameters.
+    """
+    halflife = given["halflife"]
+    if sum(value is not None for value in given.values()) > 1:
+        check_weights(**given)
+    width = parse_width(halflife, "halflife")
+    if (width is None) != (unit is None):
+        expected = "a number" if unit is None else "a width such as '5D'"
+        raise TypeError(f"halflife must be {expected} for times of this type; got {halflife!r}")
+    if width is None:
+        check_weights(halflife=halflife)
+    number = float(halflife) if width is None else float(width / (unit or 1))
+    if not number > 0:
+        raise ValueError(f"halflife must be a positive width; got {halflife!r}")
+    return number

@@ -18,7 +18,6 @@ from rollstat.names import reject_unknown
 from rollstat.registry import REGISTRY
 from rollstat.streaming.base import RollingStream
 from rollstat.streaming.general import OperatorStream
-from rollstat.streaming.operator_adapter import operator_of_fields
 from rollstat.streaming.operator_window import NamedOperatorWindow
 from rollstat.streaming.statistic_window import StatisticWindow
 from rollstat.streaming.table import NO_STREAM, TABLE, OperatorRow, StreamRow
@@ -125,7 +124,7 @@ def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:
     if isinstance(row, OperatorRow):
         if min_periods is None:
             min_periods = REGISTRY[row.statistic].min_periods
-        operator = row.make(parameters)
+        operator = row.make(parameters, window)
         return NamedOperatorWindow(row.statistic, operator, window, min_periods=min_periods, **options)
     return StatisticWindow(row, window, min_periods=min_periods, parameters=parameters, **options)
 
@@ -149,9 +148,7 @@ def _class(row: StreamRow) -> Any:
         cls: Any, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]
     ) -> NamedOperatorWindow | StatisticWindow:
         if isinstance(row, OperatorRow):
-            if parameters["operator"][0] != row.operator.__name__:
-                raise ValueError(f"its operator must be {row.operator.__name__}")
-            operator = operator_of_fields(row.operator, parameters["operator"][1])
+            operator = row.restored(*parameters["operator"])
             return NamedOperatorWindow.from_state(parameters, arrays, row.statistic, operator)
         return StatisticWindow.from_state(row, parameters, arrays)
 

@@ -29,6 +29,10 @@ class OperatorAdapter:
     dtype : dtype
         Of the elements, with their shape if they are arrays; object for Python objects. In a snapshot, what
         :attr:`dtype_name` returned.
+    inf : {"value", "missing"}
+        What infinite elements are.
+    times : dtype
+        Of the times in stored form.
 
     Attributes
     ----------
@@ -38,13 +42,15 @@ class OperatorAdapter:
         The types of states and results; None for Python objects.
     columns : int
         How many series the operator takes.
-    with_row : bool
-        Whether it takes the number of the row as well.
+    with_time, with_row : bool
+        Whether it takes the time and the number of the row as well.
     exact : bool
         Whether elements are integers and the operator is of this package, which never raises itself.
     """
 
-    def __init__(self, operator: Any, dtype: DTypeLike, inf: str = "value") -> None:
+    def __init__(
+        self, operator: Any, dtype: DTypeLike, inf: str = "value", times: DTypeLike = np.int64
+    ) -> None:
         self.operator = operators.as_operator(operator)
         if isinstance(dtype, list):
             dtype = np.dtype((dtype[0], tuple(dtype[1])))
@@ -52,14 +58,17 @@ class OperatorAdapter:
         self.codec: Any = self._make_codec(dtype, inf)
         self.counts_rows = False
         self.with_row = not self.objects and bool(getattr(self.operator, "with_row", False))
-        self.columns = 1 if self.objects else arguments_of_lift(self.operator) - self.with_row
+        self.with_time = bool(getattr(self.operator, "with_time", False))
+        own = [np.dtype(times)] * self.with_time
+        self.columns = 1 if self.objects else arguments_of_lift(self.operator) - self.with_row - len(own)
         self.ready: Any = self.operator
         self.layout: Any = None
         if not self.objects:
             # If the operator takes missing values as rows, their rows are inverted.
             self.counts_rows = bool(getattr(self.operator, "counts_rows", False))
             self._type: Any = self.codec.stored.base.type
-            self.ready, self.layout = prepare(self.operator, [self.codec.stored] * self.columns)
+            self.ready, self.layout = prepare(self.operator, [self.codec.stored] * self.columns + own)
+        self._further = [*(dtype.type for dtype in own), *([np.int64] * self.with_row)]
         self.identity = empty_result(self.ready)
         integers = not self.objects and self.codec.kind in "iu"
         rounding = ("rounds_integers", "rounds_results")
@@ -95,7 +104,8 @@ class OperatorAdapter:
     def is_plain(self) -> bool:
         """Whether any float64 goes in, one comes out, perhaps with a count, and no result can overflow."""
         counted = bool(getattr(self.ready, "last_is_count", False))
-        if self.objects or self.columns != 1 or self.with_row != counted or self.codec.dtype != np.float64:
+        known = len(self._further) == counted and self.codec.dtype == np.float64
+        if self.objects or self.columns != 1 or not known:
             return False
         if self.codec.finite:
             return False
@@ -108,9 +118,9 @@ class OperatorAdapter:
         if self.objects:
             return None
         number = np.zeros(self.codec.dtype.shape, self._type)[()]
-        return _one_or_all([number] * self.columns + [np.int64(0)] * self.with_row)
+        return _one_or_all([number] * self.columns + [kind(0) for kind in self._further])
 
-    def element(self, given: Any, row: int) -> tuple[Any, bool]:
+    def element(self, given: Any, row: int, time: Any = None) -> tuple[Any, bool]:
         """Return the operator's argument for a row and whether it is an observation, or raise."""
         encoded = [self.codec.encode(x) for x in given]
         observed = not any(missing for _, missing in encoded)
@@ -121,7 +131,8 @@ class OperatorAdapter:
         if self.counts_rows:
             row, observed = row if observed else ~row, True
         arguments = [self._argument(x) for x, _ in encoded]
-        return _one_or_all(arguments + [np.int64(row)] * self.with_row), observed
+        further = [kind(number) for kind, number in zip(reversed(self._further), (row, time))]
+        return _one_or_all(arguments + further[::-1]), observed
 
     def arrays(self, columns: Any) -> list[Any]:
         """Return arrays of the dtype of the elements, one for each column, or raise.
@@ -138,11 +149,11 @@ class OperatorAdapter:
                 warn_of_rounding(np.ma.filled(column, 0))
         return arrays
 
-    def encode_columns(self, arrays: Any, row: int) -> tuple[Any, NDArray[np.bool_]]:
+    def encode_columns(self, arrays: Any, row: int, times: Any = None) -> tuple[Any, NDArray[np.bool_]]:
         """Return the operator's arguments for many rows, from number `row` on, and missing marks."""
         pairs = [self.codec.encode_array(array) for array in arrays]
         missing = np.logical_or.reduce([marks for _, marks in pairs])
-        columns = [column for column, _ in pairs]
+        columns = [column for column, _ in pairs] + [times] * self.with_time
         if self.with_row:
             rows = np.arange(row, row + len(missing))
             columns.append(np.where(missing, ~rows, rows) if self.counts_rows else rows)

@@ -297,7 +297,7 @@ class NumberWindow(ArrayState):
         """
         written = Written.of(self.layout, len(stamps)) if written is None else written
         fixed, observed = self.spec.fixed, not missing.any()
-        span = stamps.dtype.type(self.spec.size) if self.spec.timed else self.header[SPAN]
+        span = stamps.dtype.type(self.spec.size) if self.spec.by_width else self.header[SPAN]
         spans = window_extend.Spans(span, fixed > 0, observed)
         halves = fixed > 0 and observed and self._algorithm == "daba"
         halves = halves and len(stamps) >= STREAM_HALVED_WINDOWS * fixed

@@ -67,7 +67,8 @@ class OperatorWindow(Window):
     ) -> None:
         choice("algorithm", algorithm, _ALGORITHMS)
         self.spec = WindowSpec.parse(window)
-        self.inf, self.adapter = inf, OperatorAdapter(operator, dtype, inf)
+        self.inf, self.adapter = inf, OperatorAdapter(operator, dtype, inf, self.spec.time_dtype)
+        self.spec = replace(self.spec, aging=self.adapter.with_time)
         self.columns = self.adapter.columns
         if self.adapter.objects and algorithm == "daba":
             raise ValueError(f"algorithm {algorithm!r} supports numbers only; for objects use 'two_stacks'")
@@ -118,14 +119,14 @@ class OperatorWindow(Window):
     @property
     def full(self) -> bool:
         """Whether a window of rows has all its rows, or a width begins at the first row or later."""
-        if self.spec.timed:
+        if self.spec.by_width:
             return self._first_time is not None and self._first_time <= self.spec.limit(self._newest_time)
         return bool(self.spec.fixed) and self.rows == self.spec.fixed
 
     @property
     def rows(self) -> int:
         """Rows in the window, missing elements included."""
-        if self.spec.timed:
+        if self.spec.by_width:
             self._drop_absent()
             return int(self.states.size) + len(self._absent)
         rows = int(self.states.header[NEXT] - self.states.header[FIRST])
@@ -148,19 +149,19 @@ class OperatorWindow(Window):
         """Add a row, and return the number of observations; compute the result if there are `needs`."""
         spec, header = self.spec, self.states.header
         row = int(header[NEXT])
-        element, observed = self.adapter.element(elements, row)
-        stamp = spec.time_of_row(time, self._newest_time)
-        if spec.timed:
-            limit = spec.limit(stamp)
+        own = spec.time_of_row(time, self._newest_time)
+        element, observed = self.adapter.element(elements, row, own)
+        if spec.by_width:
+            stamp, limit = own, spec.limit(own)
         else:
             stamp, limit = row, int(header[FIRST]) - 1 if spec.free else row - int(header[SPAN])
         self.changed = True
         size: int = self.states.push(limit, stamp, element, observed, needs)
         header[NEXT] = row + 1
         if spec.timed:
-            self._newest_time = stamp
+            self._newest_time = own
             if self._first_time is None:
-                self._first_time = stamp
+                self._first_time = own
             if not observed:
                 self._drop_absent()
                 self._absent.append(stamp)
@@ -244,14 +245,15 @@ class OperatorWindow(Window):
         numbers = int(states.header[NEXT]) + np.arange(min(rows, _BLOCK))
         for first in range(0, rows, _BLOCK):
             block = slice(first, first + _BLOCK)
+            own: Any = None if times is None else times[block]
             values, missing = self.adapter.encode_columns(
-                [column[block] for column in arrays], int(numbers[0])
+                [column[block] for column in arrays], int(numbers[0]), own
             )
-            stamps = numbers[: len(missing)] if times is None else times[block]
+            stamps = own if self.spec.by_width else numbers[: len(missing)]
             part = written.part(block, scratch)
             states.extend(stamps, values, missing, self.needs, part)
             written.convert(block, part)
-            if times is not None:
+            if self.spec.by_width:
                 self._absent.extend(stamps[missing])
             states.header[NEXT] += len(missing)
             numbers += len(missing)
@@ -287,8 +289,15 @@ class OperatorWindow(Window):
         """Add the state of another window, as newer rows, by one combination."""
         if self.adapter.with_row and not getattr(self.adapter.operator, "ignores_row", False):
             raise TypeError("merge does not support operators with with_row = True")
+        first, newest = other._first_time, self._newest_time
+        if newest is not None and first is not None:
+            if first < newest:
+                raise ValueError(f"merge needs times that do not decrease; got {first} after {newest}")
+            first = self._first_time
         rows = other.states.header[NEXT]
         self.changed = True
+        self._first_time = self._first_time if first is None else first
+        self._newest_time = newest if other._newest_time is None else other._newest_time
         self.states.join(other.states)
         self._set_states(self.states)
         self.states.header[NEXT] += rows
@@ -328,11 +337,11 @@ class OperatorWindow(Window):
         if (newest is None) != (first is None) or (newest is not None and newest < first):
             raise ValueError("its first and its last time do not fit together")
         *states, absent = arrays
-        window.states.adopt(states, newest)
+        window.states.adopt(states, newest if window.spec.by_width else None)
         window._set_states(window.states)
         absent = window.spec.restored_times(absent, absent.size)
-        in_window = newest is not None and not (absent[:1] <= window.spec.limit(newest)).any()
-        if len(absent) and not (in_window and absent[-1] <= newest):
+        known = newest is not None
+        if len(absent) and not (known and window.spec.limit(newest) < absent[0] <= absent[-1] <= newest):
             raise ValueError("its missing rows do not lie in its window")
         header = window.states.header
         if window.states.size + len(absent) > header[NEXT] - header[FIRST]:

@@ -19,13 +19,14 @@ import rollstat.streaming.answers as answers
 from rollstat.kernels.exponential import moments
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
-from rollstat.operators.exponential import EwmOneByRow, EwmTwoByRow
+from rollstat.operators.exponential import EwmOneByRow, EwmOneByTime, EwmTwoByRow, EwmTwoByTime
 from rollstat.operators.moments import LinearFitByRow
-from rollstat.options import check_flag, choice, whole_number
+from rollstat.options import check_flag, choice, parse_width, whole_number
 from rollstat.registry import REGISTRY
 from rollstat.statistics.common import (
     check_base,
     check_decay,
+    check_halflife,
     check_k,
     check_number,
     check_scale,
@@ -33,6 +34,11 @@ from rollstat.statistics.common import (
     check_target,
     check_weights,
 )
+from rollstat.streaming.operator_adapter import operator_of_fields
+from rollstat.streaming.window_spec import WindowSpec
+from rollstat.windows import Expanding
+
+_ALL = WindowSpec.parse(Expanding())
 
 # What checks the statistics' own parameters, by name; operators check those that are not here.
 _CHECKS: dict[str, Callable[[Any], Any]] = {
@@ -144,10 +150,13 @@ class OperatorRow(StreamRow):
         Made with the checked parameters.
     fields : callable
         Takes the parameters, and returns the fields of the operator by name.
+    by_time : type, optional
+        The operator for weights that fall with time; `fields` then takes the window too, and says whether.
     """
 
     operator: Any
     fields: Callable[..., dict[str, Any]] = field(default=dict, kw_only=True)
+    by_time: Any = field(default=None, kw_only=True)
     algorithms: Mapping[str, str] = field(default_factory=lambda: _OPERATOR_ALGORITHMS, kw_only=True)
 
     @property
@@ -155,10 +164,18 @@ class OperatorRow(StreamRow):
         """Kinds of dtype that the class accepts: its operator takes numbers."""
         return super().kinds.replace("m", "")
 
-    def make(self, parameters: Mapping[str, Any]) -> Any:
-        """Return the operator for parameters of the statistic."""
-        fields = self.fields(**parameters)
-        return self.operator(**{name: fields[name] for name in self.operator._fields if name in fields})
+    def make(self, parameters: Mapping[str, Any], window: WindowSpec = _ALL) -> Any:
+        """Return the operator for parameters of the statistic and a window."""
+        fields = self.fields(**parameters, **({"window": window} if self.by_time else {}))
+        operator = self.by_time if fields.get("by_time") else self.operator
+        return operator(**{name: fields[name] for name in operator._fields if name in fields})
+
+    def restored(self, name: str, fields: list[Any]) -> Any:
+        """Return the operator of a snapshot; raise ValueError if it is none of this statistic."""
+        for operator in filter(None, (self.operator, self.by_time)):
+            if operator.__name__ == name:
+                return operator_of_fields(operator, fields)
+        raise ValueError(f"its operator must be {self.operator.__name__}")
 
 
 _THREE = "3, min_periods=1"
@@ -247,7 +264,11 @@ _OPERATORS: list[tuple[str, str, str, str, str, Any]] = [
     ("WeightedMean", "weighted_mean", "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, 2.0]", operators.WeightedMean),
     ("LinearFit", "linear_fit", "2", "1.0, 3.0", "[(nan, nan, nan), (2.0, 1.0, 1.0)]", LinearFitByRow),
 ]
-_EWM_NOTES = "Weights fall by rows; `halflife` is a number of rows."
+_HALFLIFE = (
+    "float, str or timedelta, optional",
+    'The number of rows in which weights halve; or the time, such as ``"5min"``, and elements then need\n'
+    "    their times in :meth:`push`. For a window by width it is a time too.",
+)
 _HALF, _PUSHED = "alpha=0.5", "(4.0, 1.0), (1.0, 2.0)"
 # Exponentially weighted, with the statistic of the operator:
 _EWM: list[tuple[str, str, str, str, str, Any, int]] = [
@@ -261,18 +282,29 @@ _EWM: list[tuple[str, str, str, str, str, Any, int]] = [
 
 
 def _ewm_fields(
-    statistic: int, adjust: Any = True, ignore_na: Any = False, bias: Any = False, **decays: Any
+    statistic: int,
+    window: WindowSpec,
+    adjust: Any = True,
+    ignore_na: Any = False,
+    bias: Any = False,
+    **decays: Any,
 ) -> dict[str, Any]:
-    """Return the fields of an operator with exponential weights."""
+    """Return the fields of an operator with exponential weights, and whether they fall with time."""
     flags = {"adjust": adjust, "ignore_na": ignore_na, "bias": bias}
     flags = {name: check_flag(name, value) for name, value in flags.items()}
-    return {"statistic": statistic, "decay": check_weights(**decays), **flags}
+    halflife = decays.get("halflife")
+    by_time = halflife is not None and (window.by_width or parse_width(halflife, "halflife") is not None)
+    unit = None if window.kind == "number" else 1
+    decay = check_halflife(unit, **decays) if by_time else check_weights(**decays)
+    return {"statistic": statistic, "decay": decay, "by_time": by_time, **flags}
 
 
 def _ewm_row(*row: Any) -> Any:
     """Return the row of a class with exponential weights."""
-    *others, number = row
-    return OperatorRow(*others, fields=partial(_ewm_fields, number), notes=_EWM_NOTES)
+    *others, operator, number = row
+    given: dict[str, Any] = {"fields": partial(_ewm_fields, number), "described": {"halflife": _HALFLIFE}}
+    by_time = EwmOneByTime if operator is EwmOneByRow else EwmTwoByTime
+    return OperatorRow(*others, operator, by_time=by_time, **given)
 
 
 _ORDER_ALGORITHMS = {

@@ -41,18 +41,21 @@ class WindowSpec:
         Rows or width; 0 if nothing limits the window.
     lateness : int, float or None
         How much older than the newest row a row of a window by width may be; None if times must not decrease.
+    aging : bool
+        Whether rows age with time, so that they have times, which are finite, in all windows.
     """
 
     kind: str
     size: Any = 0
     lateness: Any = None
+    aging: bool = False
 
     @classmethod
     def parse(cls, window: Any, lateness: Any = None) -> "WindowSpec":
         """Return the window that an argument names; raise if it names none."""
         if lateness is not None:
             spec, late = cls.parse(window), cls.parse(lateness)
-            if not spec.timed or late.kind != spec.kind:
+            if not spec.by_width or late.kind != spec.kind:
                 raise TypeError(f"lateness must be a width, as the window; got {lateness!r} for {window!r}")
             return replace(spec, lateness=late.size)
         if isinstance(window, WindowSpec):
@@ -92,9 +95,14 @@ class WindowSpec:
         return spec
 
     @property
+    def by_width(self) -> bool:
+        """Whether the window is a width."""
+        return self.kind in (_TIME, _NUMBER)
+
+    @property
     def timed(self) -> bool:
         """Whether rows have times."""
-        return self.kind in (_TIME, _NUMBER)
+        return self.by_width or self.aging
 
     @property
     def fixed(self) -> int:
@@ -137,7 +145,7 @@ class WindowSpec:
 
     def restored_times(self, times: NDArray[Any], rows: int) -> NDArray[Any]:
         """Return times in stored form from a snapshot; raise ValueError if there is not one for each row."""
-        fits = times.dtype == self.time_dtype and times.shape == (rows if self.timed else 0,)
+        fits = times.dtype == self.time_dtype and times.shape == (rows if self.by_width else 0,)
         # NaN is not at or after its neighbour, nor after itself.
         if not (fits and (times[1:] >= times[:-1]).all() and (times[:1] == times[:1]).all()):
             raise ValueError("its times must not decrease, and be one for each row")
@@ -158,7 +166,7 @@ class WindowSpec:
                 raise TypeError("t does not apply: the window is not a width")
             return None
         if t is None:
-            raise TypeError("t must be given: the window is a width, so every element needs a time")
+            raise TypeError("t must be given: every element needs a time, to age or to leave the window")
         time = self.encode_time(t)
         if newest is not None and time < newest:
             raise ValueError(f"t must not decrease; got {time} after {newest}")
@@ -180,7 +188,7 @@ class WindowSpec:
                 raise TypeError("times do not apply: the window is not a width")
             return None
         if times is None:
-            raise TypeError("times must be given: the window is a width, so every element needs a time")
+            raise TypeError("times must be given: every element needs a time, to age or to leave the window")
         stored = np.ascontiguousarray(self.encode_times(times))
         if stored.shape != (rows,):
             raise ValueError(
@@ -197,8 +205,8 @@ class WindowSpec:
             if isinstance(t, (bool, np.bool_, duration)) or not isinstance(t, numbers.Real):
                 raise TypeError(f"t must be a number, like the window; got {t!r}")
             time = float(t)
-            if time != time:
-                raise ValueError("t must not be NaN")
+            if time != time or (self.aging and math.isinf(time)):
+                raise ValueError(f"t must not be {'infinite' if time == time else 'NaN'}")
             if isinstance(t, numbers.Integral) and int(t) != time:
                 raise ValueError(f"t must be exact in float64; got {t!r}")
             return time
@@ -211,8 +219,8 @@ class WindowSpec:
             if given.dtype.kind not in "fiu":
                 raise TypeError(f"times must be numbers, like the window; their dtype was {given.dtype}")
             plain = given.astype(np.float64)
-            if np.isnan(plain).any():
-                raise ValueError("times must not be missing")
+            if np.isnan(plain).any() or (self.aging and np.isinf(plain).any()):
+                raise ValueError(f"times must not be {'infinite' if self.aging else 'missing'}")
             with np.errstate(invalid="ignore"):
                 exact = given.dtype.kind == "f" or (plain.astype(given.dtype) == given).all()
             if not exact:

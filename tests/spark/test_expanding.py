@@ -12,6 +12,7 @@ from rollstat.registry import REGISTRY
 from rollstat.spark import aggregate, rolling
 from rollstat.spark import buckets as buckets_module
 from rollstat.spark import expanding as expanding_module
+from rollstat.spark.batch_walk import Walk
 from rollstat.spark.expanding import MAX_STATE_BYTES, CarriedWalk, carrying, initial_states
 from tests.spark.test_batch_walk import ARROW, cut, masked, plan, table
 from tests.spark.test_buckets import collect, long
@@ -98,6 +99,60 @@ def test_a_row_that_fails_is_named():
     hidden = rows.set_column(4, "y", pa.array(large, mask=np.arange(55) == 22))
     with pytest.raises(ValueError, match=r"^min failed at key='key 0001', time=.*row=22: "):
         list(walk.run(iter(cut(hidden, [9]))))
+
+
+AGING = {
+    "mean": aggregate("ewm_mean", "x", halflife="5 seconds", ignore_na=True),
+    "cov": aggregate("ewm_cov", "x", "row", halflife="5 seconds", adjust=False),
+}
+
+
+def aged(rows, window=EXPANDING):
+    """Return the results of the functions for rows of one series."""
+    x, y = (masked(rows[name]).astype(float).filled(np.nan) for name in ("x", "row"))
+    times = rows["time"].to_numpy().astype("M8[us]")
+    mean = rollstat.ewm_mean(masked(rows["x"]), window, halflife="5s", ignore_na=True, times=times)
+    return {"mean": mean, "cov": rollstat.ewm_cov(x, y, window, halflife="5s", adjust=False, times=times)}
+
+
+@pytest.mark.parametrize("window", [EXPANDING, 6])
+def test_rows_age_with_time(window):
+    lengths = [30, 1, 25, 40]
+    rows = table(lengths, 3)
+    for sizes in ([96], [7], [1]):
+        made = plan(window, AGING)
+        walk = CarriedWalk(carrying(made)[0]) if window is EXPANDING else Walk(made)
+        walk.min_rows = walk.wait_rows = 5
+        found = pa.Table.from_batches(walk.run(iter(cut(rows, sizes))))
+        for number, first in enumerate(np.cumsum([0, *lengths[:-1]])):
+            part = slice(first, first + lengths[number])
+            for column, wanted in enumerate(aged(rows.slice(first, lengths[number]), window).values()):
+                got = found.column(5 + column).to_numpy()[part]
+                np.testing.assert_allclose(got, np.ma.filled(wanted, np.nan), rtol=1e-12, atol=1e-12)
+
+
+def test_the_time_between_two_states_counts():
+    rows = table([100], 4)
+    times = np.ma.MaskedArray(rows["time"].to_numpy().astype("M8[us]"))
+    given = [(*(masked(rows[name]) for name in names), times) for names in (["x"], ["x", "row"])]
+    for middle in (1, 40):
+        made = carried(AGING)
+        states, later = initial_states(made), initial_states(made)
+        for state, after, columns, wanted in zip(states, later, given, aged(rows).values()):
+            state.skip([column[:middle] for column in columns])
+            after.skip([column[middle:90] for column in columns])
+            state.combine(after)
+            (found,) = state.advance([column[90:] for column in columns])
+            np.testing.assert_allclose(found, wanted[90:], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.spark
+def test_long_series_whose_rows_age_are_split(frame):
+    rows = frame.selectExpr("row", "timestamp_seconds(coalesce(t, 0)) as t", "x")
+    arguments = {"order_by": ["t", "row"], "window": EXPANDING, "aggs": AGING}
+    whole, found = (collect(rolling(rows, split=number, **arguments)) for number in (1, 5))
+    for name in AGING:
+        np.testing.assert_allclose(found[name], whole[name], rtol=1e-12, atol=1e-12)
 
 
 EXACT = {

@@ -222,7 +222,7 @@ def test_labels_and_rows_without_a_time_are_errors(rows, labels):
     others = rows.selectExpr("* except (time)", "if(row = 7, null, time) as time")
     for frame, at in ((rows, missing), (others, labels)):
         result = rolling(frame, partition_by="key", order_by=["time", "row"], at=at, aggs=MANY)
-        with pytest.raises(Exception, match="the order column of a window by width is missing at key="):
+        with pytest.raises(Exception, match="the order column, which gives times, is missing at key="):
             result.toArrow()
 
 

@@ -284,7 +284,7 @@ def test_initial_rows_without_a_time_are_rejected_if_windows_have_a_width(spark,
     stream.write(readings(2, 10, sensors=1))
     start = spark.createDataFrame(readings(4, sensors=1))
     start = start.withColumn("time", F.expr("if(row = 2, null, time)"))
-    message = "the order column of a window by width is missing at sensor='s0', time=None, row=2"
+    message = "the order column, which gives times, is missing at sensor='s0', time=None, row=2"
     with pytest.raises(StreamingQueryException, match=message):
         stream.run(initial=start, window="1 minute")
     result = stream.result(initial=start.where("time is not null"), window="1 minute")

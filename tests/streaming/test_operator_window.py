@@ -324,3 +324,44 @@ def test_compiled_pushes_equal_those_through_the_window(statistic, window, rng):
         np.testing.assert_equal(quick.push(given), slow.push(given))
         assert len(quick) == len(slow)
     np.testing.assert_equal(quick.value, slow.value)
+
+
+@pytest.mark.parametrize("window", [rollstat.Expanding(), 7, "9s", 9.0])
+@pytest.mark.parametrize("ignore_na", [False, True])
+def test_weights_that_fall_with_time_equal_those_of_the_functions(window, ignore_na, rng):
+    seconds = np.cumsum(rng.integers(0, 4, 60))  # some are equal
+    numbers, times = window == 9.0, seconds.astype("M8[s]")
+    times = seconds / 1.0 if numbers else times.astype("M8[ns]")
+    arrays = np.where(rng.random((2, 60)) < 0.2, np.nan, rng.standard_normal((2, 60)))
+    given = {"halflife": 3.0 if numbers else "3s", "ignore_na": ignore_na, "min_periods": 2}
+    for name in ("ewm_mean", "ewm_sum", "ewm_var", "ewm_std", "ewm_cov", "ewm_corr"):
+        columns = arrays[: REGISTRY[name].series]
+        for adjust in ({},) if name == "ewm_sum" else ({"adjust": True}, {"adjust": False}):
+            options = given | adjust
+            wanted = REGISTRY[name].function(*columns, window, times=times, **options)
+            stream = STREAMS[name](window, **options)
+            pushed = [stream.push(*row, t) for *row, t in zip(*columns[:, :20].tolist(), times)]
+            stream = rollstat.restore(stream.snapshot())
+            later = stream.extend(*columns[:, 20:], times=times[20:])
+            np.testing.assert_allclose([*pushed, *later], wanted, rtol=1e-12, atol=1e-12)
+            np.testing.assert_equal(stream.value, later[-1])
+
+
+def test_times_of_streams_whose_weights_fall_with_time():
+    first, second = (rollstat.EwmMean(halflife="1min", dtype=np.int64) for _ in range(2))
+    for i in range(4):
+        (first if i < 2 else second).push(i, np.datetime64(60 * i, "s"))
+    first.merge(second)  # the time between the last and the first row counts
+    assert first.value == pytest.approx((0 / 8 + 1 / 4 + 2 / 2 + 3) / (1 + 7 / 8), rel=1e-15)
+    with pytest.raises(ValueError, match="t must not decrease"):
+        first.push(1, np.datetime64(179, "s"))
+    with pytest.raises(ValueError, match="merge needs times that do not decrease"):
+        first.merge(second)
+    with pytest.raises(TypeError, match="t must be given"):
+        first.push(1)
+    with pytest.raises(ValueError, match="t must not be infinite"):
+        rollstat.EwmMean(9.0, halflife=1.0).push(1.0, np.inf)
+    with pytest.raises(TypeError, match="halflife must be a width such as '5D' for times"):
+        rollstat.EwmMean("9s", halflife=3)
+    with pytest.raises(ValueError, match=r"exactly one of .* got halflife, span"):
+        rollstat.EwmMean(halflife="9s", span=3)

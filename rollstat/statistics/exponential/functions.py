@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.kernels.exponential import moments
 from rollstat.operators.exponential import EwmOne, EwmOneInTime, EwmTwo, EwmTwoInTime
-from rollstat.options import CommonOptions, Options, Window, check_flag, parse_width
-from rollstat.statistics.common import call, check_weights, numbers, plain_dtype, statistic
+from rollstat.options import CommonOptions, Options, Window, check_flag
+from rollstat.statistics.common import call, check_halflife, check_weights, numbers, plain_dtype, statistic
 from rollstat.statistics.exponential.computation import exponential
 from rollstat.windows import Around, Expanding, Forward
 
@@ -57,20 +57,12 @@ def _factors(stamps: NDArray[Any], halflife: float, shape: tuple[int, ...], axis
     return np.broadcast_to(factors.reshape(along), shape)
 
 
-def _decay_in_time(halflife: Any, shape: tuple[int, ...], options: Options) -> tuple[Any, Any, bool]:
+def _decay_in_time(decays: dict[str, Any], shape: tuple[int, ...], options: Options) -> tuple[Any, Any, bool]:
     """Return the times, what makes factors of them, and whether they are numbers."""
     length = shape[options.axis]
     stamps, unit, *_ = options.own_times(options.offsets(length), length)
-    width = parse_width(halflife, "halflife")
-    if (width is None) != (unit is None):
-        expected = "a number" if unit is None else "a width such as '5D'"
-        raise TypeError(f"halflife must be {expected} for times of this type; got {halflife!r}")
-    if width is None:
-        check_weights(halflife=halflife)
-    number = float(halflife) if width is None else float(width / (unit or 1))
-    if not number > 0:
-        raise ValueError(f"halflife must be a positive width; got {halflife!r}")
-    return stamps, partial(_factors, halflife=number, shape=shape, axis=options.axis), unit is None
+    halflife = check_halflife(unit, **decays)
+    return stamps, partial(_factors, halflife=halflife, shape=shape, axis=options.axis), unit is None
 
 
 def _of_rows(window: Window, numeric: bool) -> bool:
@@ -93,11 +85,7 @@ def _ewm(
     names, times, decay, derive = ("arr", "other")[: len(arrays)], options.get("times"), np.nan, None
     flags = {name: check_flag(name, value) for name, value in flags.items()}
     if times is not None and decays["halflife"] is not None:
-        if sum(value is not None for value in decays.values()) > 1:
-            check_weights(**decays)
-        stamps, derive, numeric = _decay_in_time(
-            decays["halflife"], checked[0].shape, Options.check(**options)
-        )
+        stamps, derive, numeric = _decay_in_time(decays, checked[0].shape, Options.check(**options))
         arrays, names = [*arrays, derive(stamps)], (*names, "times")
         checked.append(arrays[-1])
         if options.get("at") is None and _of_rows(window, numeric):
