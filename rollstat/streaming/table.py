@@ -304,7 +304,7 @@ def _ewm_row(*row: Any) -> Any:
     *others, operator, number = row
     given: dict[str, Any] = {"fields": partial(_ewm_fields, number), "described": {"halflife": _HALFLIFE}}
     by_time = EwmOneByTime if operator is EwmOneByRow else EwmTwoByTime
-    return OperatorRow(*others, operator, by_time=by_time, **given)
+    return OperatorRow(*others, operator=operator, by_time=by_time, **given)
 
 
 _ORDER_ALGORITHMS = {
