@@ -29,6 +29,7 @@ Deviations, and what follows from them, do not depend on the anchor.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -84,7 +85,7 @@ def _aligned_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 _scratch = Kept()
 _fronts = Kept()
-_short = Kept()
+_short = defaultdict[tuple[int, int], Kept](Kept)
 
 
 class Sums(Computation):
@@ -138,10 +139,11 @@ class Sums(Computation):
             start, end, longest, _ = bounds
             x, by_row = columns[0], fitted and len(columns) == 1
             out = np.empty((3, len(start))) if fitted else outputs[0][None]
-            # Rounded up, so that windows over other times have the same memory.
-            sizes = channels, len(out), longest + -longest % 64, len(x), len(start)
-            numbers, *memory = _short.get(sizes, lambda: _memory_of_short(*sizes))
-            y = numbers if by_row else columns[-1]
+            # Rounded up, so that other windows and series of similar lengths have the same memory.
+            room = 1 << max(len(x), len(start), longest).bit_length()
+            kept = _short[channels, len(out)]
+            numbers, *memory = kept.get(room, lambda: _memory_of_short(channels, len(out), room))
+            y = numbers[: len(x)] if by_row else columns[-1]
             left = kernel(summand, x, y, start, end, limit, *memory, out)
             if left and not _stays_in_range(summand, x, y):
                 return False
@@ -159,11 +161,10 @@ class Sums(Computation):
         return write_sums(block, self._summand, *results)
 
 
-def _memory_of_short(channels: int, outputs: int, longest: int, length: int, rows: int) -> tuple[Any, ...]:
-    """Return row numbers, and scratch memory for :func:`variable_windows.sum_windows`."""
-    bounds = np.empty((3, max(length, rows) + 1), np.int64)
-    scratch = variable_windows.allocate(channels, outputs, longest)
-    return _row_numbers(length), np.empty((2, length + 1)), bounds, scratch
+def _memory_of_short(channels: int, outputs: int, room: int) -> tuple[Any, ...]:
+    """Return row numbers, and scratch memory for :func:`variable_windows.sum_windows` of up to `room` rows."""
+    scratch = variable_windows.allocate(channels, outputs, room)
+    return _row_numbers(room), np.empty((2, room + 1)), np.empty((3, room + 1), np.int64), scratch
 
 
 def _row_numbers(rows: int) -> NDArray[np.float64]:
