@@ -115,7 +115,8 @@ class Execution:
         series = [read_only(plain(array[line])) for array in self.arrays]
         if self.mask is not None:
             series = [read_only(np.where(self.mask[line], np.nan, values)) for values in series]
-        note_work(plan)
+        if plan.one_call is None:
+            note_work(plan)
         served = call.write(series, plan.bounds, [result[line] for result in self.results])
         if served and plan.marks_after_call:
             block = Block(series[0], UNKNOWN, plan.bounds.start, plan.bounds.end, others=tuple(series[1:]))

@@ -82,9 +82,8 @@ def pays(kernel: Any, variant: str, seconds: float) -> bool:
 
 
 def note_work(plan: Plan) -> None:
-    """Note that the one call serves a line, in place of blocks if it is a long one."""
-    if plan.one_call is None:
-        _spent[plan.variant] = _spent.get(plan.variant, 0.0) + plan.call_seconds
+    """Note that the one call serves a long line in place of blocks."""
+    _spent[plan.variant] = _spent.get(plan.variant, 0.0) + plan.call_seconds
 
 
 def note_ready(plan: Plan) -> None:

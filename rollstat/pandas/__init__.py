@@ -36,8 +36,8 @@ Private parts of pandas, as in pandas 2.2.3 and 3.1.1:
   ``_numba_apply``, ``_validate``, ``_validate_datetimelike_monotonic``, ``_attributes``
 - further parts of window objects: ``_apply_pairwise``, ``_as_index``, ``_check_window_bounds``,
   ``_get_window_indexer``, ``_grouper``, ``_index_array``, ``_on``, ``_prep_values``,
-  ``_raise_monotonic_error``, ``_resolve_output``, ``_selected_obj``, ``_validate_numeric_only``,
-  ``_win_freq_i8``
+  ``_raise_monotonic_error``, ``_resolve_output``, ``_selected_obj``, ``_selection``,
+  ``_validate_numeric_only``, ``_win_freq_i8``
 - how results are made: ``_constructor``, ``_constructor_expanddim``, ``_from_mgr``, ``_mgr``, ``_name``,
   ``_values``, ``pandas.core.internals.SingleBlockManager``, ``pandas.core.internals.blocks.NumpyBlock`` and
   ``pandas._libs.internals.BlockPlacement``

@@ -71,20 +71,21 @@ def rolling(
     >>> rollstat.pandas.rolling(pd.Series([4.0, 1.0, 3.0, 2.0]), 3).median().tolist()
     [nan, nan, 3.0, 2.0]
     """
-    given = checked_options("rolling", options)
+    given = checked_options("rolling", options) if options else {}
     if type(closed) is int:
         raise TypeError(
             f"closed, the sixth parameter in pandas 3, must not be a number such as axis; got {closed!r}; "
             "leave axis out, or transpose the frame for axis=1"
         )
-    if win_type is None and isinstance(window, rollstat.Expanding):
+    if win_type is None and type(window) is not int and isinstance(window, rollstat.Expanding):
         return expanding(data, 1 if min_periods is None else min_periods, method, **options)
     parameters = {"min_periods": min_periods, "center": center, "on": on, "closed": closed, "step": step}
     parameters["method"] = method
     if win_type is not None:
         reject_options(win_type, given)
         return WeightedWindows(data, window, win_type=win_type, **parameters)
-    return Rolling(data, pandas_window(window, given, step), **parameters)._with_options(given)
+    windows = Rolling(data, pandas_window(window, given, step), **parameters)
+    return windows._with_options(given) if given else windows
 
 
 def expanding(
@@ -112,13 +113,13 @@ def expanding(
     >>> rollstat.pandas.expanding(pd.Series([4.0, 1.0, 3.0, 2.0])).median().tolist()
     [4.0, 2.5, 3.0, 2.5]
     """
-    given = checked_options("expanding", options)
-    if str(method).isdigit():
+    if method != "single" and str(method).isdigit():
         raise TypeError(
             f"method, the second parameter in pandas 3, must not be a number such as axis; got {method!r}; "
             "leave axis out, or transpose the frame for axis=1"
         )
-    return Expanding(data, min_periods=min_periods, method=method)._with_options(given)
+    windows = Expanding(data, min_periods, method=method)
+    return windows._with_options(checked_options("expanding", options)) if options else windows
 
 
 _ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*) : ", re.MULTILINE)
@@ -320,8 +321,9 @@ class _Accessor:
         ExponentialMovingWindow
             The windows, for calls such as ``ewm(span=20).mean()``.
         """
-        windows = ExponentialMovingWindow(self._data, **by_name("ewm", NAMES, args, options))
-        return windows._with_options({"inf": inf})
+        given = by_name("ewm", NAMES, args, options) if args else options
+        windows = ExponentialMovingWindow(self._data, **given)
+        return windows if inf == "value" else windows._with_options({"inf": inf})
 
 
 _EWM_OF_PANDAS = inspect.signature(pd.Series.ewm)

@@ -87,17 +87,16 @@ class ColumnCall(NamedTuple):
 
     def compute(self, values: Any, **options: Any) -> Any:
         """Return what rollstat's function returns for an array."""
-        window, given, *_ = self.windows
-        options = {"window": window, **given, **self.parameters, **options}
-        function = self.function or REGISTRY[self.name].function
-        in_data = self.name in POSITIONS and options.get("relative_to", "data") == "data"
-        if self.group_starts is None or not in_data:
+        name, (window, given, _, _), parameters, _, _, group_starts, own_function, _ = self
+        function = own_function or REGISTRY[name].function
+        options = {"window": window, **given, **parameters, **options}
+        if group_starts is None or name not in POSITIONS or options.get("relative_to", "data") != "data":
             return function(values, **options)
         fill = options.pop("fill_value", None)
         found = function(values, **options)
         for result in found if isinstance(found, tuple) else (found,):
             rows = np.ma.getdata(result).T if options.get("axis") == 0 else np.ma.getdata(result)
-            rows -= np.where(rows >= 0, self.group_starts, 0)
+            rows -= np.where(rows >= 0, group_starts, 0)
             if fill is not None:
                 rows[rows < 0] = fill
         return found
@@ -132,12 +131,13 @@ class ColumnCall(NamedTuple):
 
     def _index(self, data: Any) -> Any:
         """Return the labels of the rows of a result."""
-        if self.windows.labels is not None:
-            return self.windows.labels
-        step = self.windows.step
-        if step is None or len(data.index) < 2:  # pandas keeps the frequency of an index of one row
-            return data.index.view() if self.observed else data.index
-        return data.index[::step]
+        _, _, step, labels = self.windows
+        if labels is not None:
+            return labels
+        index = data.index
+        if step is None or len(index) < 2:  # pandas keeps the frequency of an index of one row
+            return index.view() if self.observed else index
+        return index[::step]
 
     def _labelled(self, found: Any, like: Any, names: Any = ()) -> Any:
         """Return the result of a column, or of columns of these names, with the labels of its rows.
@@ -195,9 +195,10 @@ def float_values(column: Any) -> NDArray[np.float64]:
 
     Integers that float64 may round cause a warning.
     """
+    known: Any = column._values
+    if type(known) is np.ndarray and known.dtype is _FLOAT64:  # faster than to ask the Series for its dtype
+        return known
     dtype = column.dtype
-    if dtype is _FLOAT64:
-        return column._values  # type: ignore[no-any-return]  # the type of a Series is not known
     if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype):
         raise NotNumbers(f"values of {dtype} are not numbers")
     try:

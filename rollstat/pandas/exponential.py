@@ -8,14 +8,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import typing as pandas_types
 
-import rollstat
 from rollstat.pandas.calls import ColumnCall, RowWindows, float_values, plain_series
-from rollstat.pandas.windows import Columns, hand_back
+from rollstat.pandas.windows import Columns, all_rows, hand_back
 
 _PandasEwm: Any = pandas_types.ExponentialMovingWindow
 # The parameters in the order of pandas 3; pandas 2 has `axis` before `times`.
 NAMES = ("com", "span", "halflife", "alpha", "min_periods", "adjust", "ignore_na", "times", "method")
-_DEFAULTS = (None, None, None, None, 0, True, False, None, "single")
+_DEFAULTS = dict(zip(NAMES, (None, None, None, None, 0, True, False, None, "single")))
 _OF_DATA = {"obj", "_on", "_selection", "_deltas", "times"}
 _REASON = "times out of order, or together with com, span or alpha"
 
@@ -61,7 +60,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
 
     def __init__(self, obj: Any, *args: Any, selection: Any = None, **kwargs: Any) -> None:
         """Check the parameters as pandas does, but those that do not depend on the data once."""
-        given = dict(zip(NAMES, (*args, *_DEFAULTS[len(args) :]))) | kwargs
+        given = _DEFAULTS | dict(zip(NAMES, args)) | kwargs
         times = given.pop("times")
         dtype = getattr(times, "dtype", None)
         usual = isinstance(obj, (pd.Series, pd.DataFrame)) and (times is None) == (dtype is None)
@@ -97,11 +96,12 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
             **self._options,
         }
         if self.times is None:
-            return RowWindows(rollstat.Expanding(), options | {"com": float(self._com)})
+            options["com"] = float(self._com)
+            return RowWindows(all_rows(), options)
         if any(each is not None for each in (self.com, self.span, self.alpha)) or not self._in_order():
             return None
         times = {"times": self._stamps, "halflife": _width(self.halflife)}
-        return RowWindows(rollstat.Expanding(), options | times)
+        return RowWindows(all_rows(), options | times)
 
     def _in_order(self) -> bool:
         return bool((self._deltas >= 0).all())

@@ -100,13 +100,20 @@ _OF_SCIPY = {
 }
 
 
-def known(func: Any, raw: Any, values: Any, rows: int) -> tuple[Known, str] | None:
-    """Return what computes a function and its `nan_policy`; None if Python must call it.
+def known(func: Any) -> Known | None:
+    """Return what computes a function that ``apply`` has been given; None if Python must call it."""
+    stats: Any = sys.modules.get("scipy.stats")
+    of_scipy = (entry for name, entry in _OF_SCIPY.items() if func is getattr(stats, name, None))
+    return next(of_scipy, None) or (_KNOWN.get(func) if isinstance(func, Hashable) else None)
+
+
+def policy_of(entry: Known, raw: bool, values: Any, rows: int) -> str | None:
+    """Return the `nan_policy` with which a known function is computed; None if Python must call it.
 
     Parameters
     ----------
-    func : callable
-        What ``apply`` has been given, with `raw`.
+    entry : Known
+        What computes the function.
     raw : bool
         Whether it takes arrays.
     values : ndarray of float64
@@ -114,15 +121,12 @@ def known(func: Any, raw: Any, values: Any, rows: int) -> tuple[Known, str] | No
     rows : int
         Observations that windows must have, if all of them have as many rows, else 0.
     """
-    stats: Any = sys.modules.get("scipy.stats")
-    of_scipy = (entry for name, entry in _OF_SCIPY.items() if func is getattr(stats, name, None))
-    entry = next(of_scipy, None) or (_KNOWN.get(func) if isinstance(func, Hashable) else None)
-    if entry is None or entry.least > rows or np.isinf(values).any():
+    if entry.least > rows or np.isinf(values).any():
         return None
     policy = entry.raw if raw else entry.series
     if policy is None and (rows or not np.isnan(values).any()):
         policy = "omit"  # no window with a result has a missing value
-    return None if policy in (None, "raise") else (entry, str(policy))
+    return None if policy == "raise" else policy
 
 
 def apply_without_inf(values: Any, with_missing: bool, **options: Any) -> Any:

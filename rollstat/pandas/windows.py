@@ -15,7 +15,7 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any, TypedDict
 
@@ -36,7 +36,7 @@ from rollstat.pandas.calls import (
     no_numbers,
     plain_series,
 )
-from rollstat.pandas.functions import apply_without_inf, known
+from rollstat.pandas.functions import apply_without_inf, known, policy_of
 from rollstat.registry import REGISTRY
 from rollstat.thresholds import COMPILED_APPLY_ROWS
 
@@ -208,6 +208,8 @@ def _is_width(size: Any) -> bool:
 
 def pandas_window(window: Any, options: dict[str, Any], step: Any = None) -> Any:
     """Return a window in a form that pandas takes; move `times` from the options into it."""
+    if type(window) is int and not options:
+        return window
     times = options.pop("times", None) if options else None
     is_pair = isinstance(window, tuple) and len(window) == 2
     own = is_pair or _is_named(window) or isinstance(window, (list, np.ndarray, pd.Series, pd.Index))
@@ -239,6 +241,12 @@ def _bounds(indexer: Any, window: Any) -> tuple[NDArray[np.int64], NDArray[np.in
     return start, np.maximum(
         start, end
     )  # pandas' own indexers give some empty windows a start after their end
+
+
+@cache
+def all_rows() -> Any:
+    """Return the window of all rows up to each one, whose module imports kernels."""
+    return rollstat.Expanding()
 
 
 _CHECKED = ("window", "min_periods", "center", "closed", "step", "method")
@@ -307,7 +315,8 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
         """Return the result of a call for all columns."""
         if numeric_only:
             self._validate_numeric_only(name, numeric_only)
-        obj = self._create_data(self._selected_obj, numeric_only)
+        # `_selected_obj` is the data too, but pandas takes long to find it.
+        obj = self._create_data(self.obj if self._selection is None else self._selected_obj, numeric_only)
         if obj.ndim == 1:
             try:
                 return call.column(obj)
@@ -361,7 +370,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
 
     def _windows_for(self, engine: Any = None) -> Any:
         """Return the windows if rollstat computes the call, else None."""
-        if (engine is not None and engine != "cython") or self.method != "single":
+        if engine not in (None, "cython") or self.method != "single":
             return None
         try:
             return self._row_windows()
@@ -747,20 +756,22 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
 
     def _known(self, func: Any, raw: bool) -> ColumnCall | None:
         """Return the call of a function that rollstat knows; None where pandas calls it for each window."""
-        own = isinstance(getattr(self, "window", None), WindowIndexer)
+        own, entry = isinstance(getattr(self, "window", None), WindowIndexer), known(func)
+        if entry is None:
+            return None
         windows = (None if own else self._windows_for()) or RowWindows(0, {})
         window, options = windows[:2]
         least = options.get("min_periods", window)
         fixed = type(window) is int and not {"times", "closed"} & options.keys() and least >= window
         try:
             values = self._create_data(self._selected_obj).to_numpy(np.float64, na_value=np.nan)
-            found = known(func, raw, values, least * fixed) if least else None
+            policy = policy_of(entry, raw, values, least * fixed) if least else None
         except (TypeError, ValueError):  # no numbers
-            found = None
-        if found is None:
+            policy = None
+        if policy is None:
             return None
-        options["nan_policy"] = found[1]
-        return ColumnCall("sum", windows, {}, function=found[0].function)
+        options["nan_policy"] = policy
+        return ColumnCall("sum", windows, {}, function=entry.function)
 
     def aggregate(self, func: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Return what :meth:`pandas.api.typing.Rolling.aggregate` does; `func` can be an operator too.
@@ -862,7 +873,7 @@ class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, 
             options["center"] = True
         if self.closed is not None:
             options["closed"] = self.closed
-        return RowWindows(window, options, self.step, self._labels())
+        return RowWindows(window, options, self.step, self._labels() if self._options else None)
 
 
 class Expanding(Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a base, see above
@@ -877,11 +888,18 @@ class Expanding(Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a ba
     [nan, 4.0, 3.0, 2.0]
     """
 
+    def _validate(self) -> None:
+        """Check the parameters as pandas does, but usual ones at once."""
+        least = self.min_periods
+        usual = type(least) is int and least >= 0 and self.method == "single"
+        if not usual or not isinstance(self.obj, (pd.Series, pd.DataFrame)):
+            super()._validate()
+
     def _row_windows(self) -> RowWindows | None:
         options = self._common_options()
         options["min_periods"] = int(self.min_periods or 0)
         if "at" in options:
-            options["times"] = WindowIndexer(rollstat.Expanding(), self._options.get("times")).times_for(
+            options["times"] = WindowIndexer(all_rows(), self._options.get("times")).times_for(
                 self._on, True
             )
-        return RowWindows(rollstat.Expanding(), options, labels=self._labels())
+        return RowWindows(all_rows(), options, labels=self._labels() if self._options else None)

@@ -162,7 +162,7 @@ class Sums(Computation):
 
 
 def _memory_of_short(channels: int, outputs: int, room: int) -> tuple[Any, ...]:
-    """Return row numbers, and scratch memory for :func:`variable_windows.sum_windows` of up to `room` rows."""
+    """Return row numbers, and scratch memory of :func:`variable_windows.sum_windows` for `room` rows."""
     scratch = variable_windows.allocate(channels, outputs, room)
     return _row_numbers(room), np.empty((2, room + 1)), np.empty((3, room + 1), np.int64), scratch
 
