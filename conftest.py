@@ -1,6 +1,9 @@
 """Settings that must be made before the library is imported, for tests and for the examples of pages."""
 
 import os
+import re
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +14,9 @@ os.environ.setdefault("ROLLSTAT_TIERS", "fast")
 
 # These take most of the time, compiling or waiting for Java or for new processes. They start first, in this
 # order, so that all processes of a run end together.
+SESSION = "tests/spark, "
 LONGEST = (
-    "tests/spark/",
+    SESSION,
     "tests/streaming/test_general.py",
     "tests/test_contract.py",
     "tests/streaming/test_contract.py",
@@ -25,14 +29,27 @@ LONGEST = (
     "tests/compile/test_jit.py",
     "tests/test_import.py",
     "tests/statistics/",
+    "tests/spark/",
 )
+
+
+@cache
+def scope(file: str) -> str:
+    """Return the tests that one process runs: a file, or half of the files with a session of Spark."""
+    if not file.startswith("tests/spark/"):
+        return file
+    text = (Path(__file__).parent / file).read_text(encoding="utf-8")
+    if re.search(r"^def \w+\(.*\bspark\b", text, re.MULTILINE) is None:
+        return file
+    return SESSION + ("a to m" if file < "tests/spark/test_n" else "n to z")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests that take longest first."""
 
     def place(item: pytest.Item) -> int:
-        return next((i for i, name in enumerate(LONGEST) if item.nodeid.startswith(name)), len(LONGEST))
+        name = scope(item.nodeid.partition("::")[0])
+        return next((i for i, begin in enumerate(LONGEST) if name.startswith(begin)), len(LONGEST))
 
     items.sort(key=place)
 
@@ -44,9 +61,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = super()._split_scope(nodeid)
-            if not file.startswith("tests/spark/"):
-                return file
-            return "tests/spark, a to m" if file < "tests/spark/test_n" else "tests/spark, n to z"
+            return scope(super()._split_scope(nodeid))
 
     return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None

@@ -43,7 +43,8 @@ def run_tests(session: nox.Session, *arguments: str) -> None:
     session.install("-e", ".[spark,plot]", *groups("test", "demo"))
     # Tests of Spark wait for Java, and others for processes, so four processes keep two cores busy.
     session.run(
-        *("pytest", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder", *arguments, *session.posargs)
+        *("pytest", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder", *arguments, *session.posargs),
+        env={"PYTHONDONTWRITEBYTECODE": ""},  # processes that tests start would compile all that they import
     )
 
 
