@@ -42,7 +42,7 @@ def _table() -> str:
 
 def _takes_boxes(statistic) -> bool:
     """Return whether a statistic takes windows over several axes."""
-    images, box = [np.zeros((3, 3))] * statistic.series, {statistic.window_name: (2, 2), "axis": (0, 1)}
+    images, box = [np.zeros((3, 3))] * statistic.series, {"window": (2, 2), "axis": (0, 1)}
     try:
         rollstat.explain(statistic.function, *images, **box, **statistic.samples[0])
     except (TypeError, ValueError):
