@@ -25,7 +25,7 @@ from rollstat.options import Options
 from rollstat.pandas.calls import POSITIONS
 from rollstat.registry import REGISTRY
 from rollstat.statistics.selection.computation import OrderStatistics
-from rollstat.windows import ExplicitWindows, Windows
+from rollstat.windows import ExplicitWindows, Windows, WindowsAt
 
 # Masks of earlier features that a new one is compared with.
 _MASKS = 8
@@ -169,10 +169,10 @@ class _Series:
         checked = Options.check(center=center, closed=closed, **given)
         windows = checked.windows(window, checked.offsets(len(self._rows)))
         cut = (len(given["segments"]) - 1) * windows.whole_width
-        if "at" in given or (windows.whole_width and cut <= _MOST_CUT * windows.rows):
+        if "at" not in given and windows.whole_width and cut <= _MOST_CUT * windows.rows:
             return windows
-        bounds = windows.bounds(0, windows.rows)
-        return ExplicitWindows(*bounds, windows.length, windows.min_periods, windows.kind)
+        made = WindowsAt if "at" in given else ExplicitWindows
+        return made(*windows.bounds(0, windows.rows), windows.length, windows.min_periods, windows.kind)
 
     def _merged(self, jobs: dict[Any, list[int]]) -> list[_Job]:
         """Return the calls, one for all order statistics of the same values and windows."""
