@@ -52,8 +52,20 @@ def _takes_boxes(statistic) -> bool:
 
 def _matrix() -> str:
     """Return the table of what serves each statistic: pandas' method, the stream, boxes."""
-    lines = [".. list-table::", "   :class: wide-table", "   :header-rows: 1", "   :widths: 30 18 18 24 10", ""]
-    lines += ["   * - Function", "     - Accessor, Spark", "     - Method of pandas", "     - Stream", "     - Boxes"]
+    lines = [
+        ".. list-table::",
+        "   :class: wide-table",
+        "   :header-rows: 1",
+        "   :widths: 30 18 18 24 10",
+        "",
+    ]
+    lines += [
+        "   * - Function",
+        "     - Accessor, Spark",
+        "     - Method of pandas",
+        "     - Stream",
+        "     - Boxes",
+    ]
     for name, statistic in REGISTRY.items():
         stream = f":class:`~rollstat.{STREAMS[name].__name__}`" if name in STREAMS else "–"
         lines += [

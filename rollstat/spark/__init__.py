@@ -11,10 +11,10 @@ How a job runs:
    If there are labels (`at=`), `labels` puts these between the rows, and only they have results.
 5. Expanding windows keep states instead of rows, within a worker and between buckets (`expanding`).
 
-`structured_streaming` runs the same pass on streams, keeps the state of each series between micro-batches,
-and checks what a restart may change. `udf` makes user-defined functions, and `sql` a table function for SQL.
-`features` computes sets of features. `aggregates` checks the statistics and calls them. `pandas` is the
-accessor of pandas on Spark. `start` starts Spark.
+`structured_streaming` has `rolling_stream` and checks what a restart may change; `stream_series` computes new
+rows and keeps the state of each series between micro-batches. `udf` makes user-defined functions, and `sql` a
+table function for SQL. `features` computes sets of features. `aggregates` checks the statistics and calls
+them. `pandas` is the accessor of pandas on Spark. `start` starts Spark.
 
 Public names are loaded on first use, because a worker needs only a few of these modules.
 """

@@ -181,7 +181,9 @@ def _sort_key(value: Any) -> tuple[Any, ...]:
         return (1, *map(_sort_key, value))
     if isinstance(value, dict):
         return (1, *map(_sort_key, value.values()))
-    return (2,) if value != value else (1, value)  # NaN is the largest number
+    if isinstance(value, float):
+        return (2,) if value != value else (1, value + 0.0)  # NaN is the largest number; one zero
+    return (1, value)
 
 
 def changes(columns: Sequence[pa.Array]) -> NDArray[np.bool_]:

@@ -232,7 +232,7 @@ class Walk:
         indexes = (*self.plan.keys, *self.plan.order)
         self.last = [batch.column(index).slice(batch.num_rows - 1, 1) for index in indexes]
         columns = [to_masked(batch.column(index), kind) for index, kind in self.plan.inputs]
-        return columns if self.plan.time is None else [*columns, self._read_times(batch, *self.plan.time)]
+        return columns if self.plan.time is None else [*columns, read_times(self.plan, batch)]
 
     def _from_last(self, batch: pa.RecordBatch) -> tuple[list[pa.Array], list[pa.Array], int]:
         """Return keys and order of the last row, if there is one, and of a batch, and where that begins."""
@@ -255,39 +255,20 @@ class Walk:
         bad, tie = first_descent(order, self.plan.descending, changes[1 - begin :])
         if bad >= 0:
             raise RuntimeError(
-                f"rows reached the worker out of order at {self._describe(batch, bad - begin)}"
+                f"rows reached the worker out of order at {describe(self.plan, batch, bad - begin)}"
             )
         if self.plan.unique and tie >= 0:
             raise ValueError(
-                f"two rows tie in the order at {self._describe(batch, tie - begin)}: "
+                f"two rows tie in the order at {describe(self.plan, batch, tie - begin)}: "
                 "add a column to order_by that distinguishes them, or use ties='columns'"
             )
-
-    def _read_times(self, batch: pa.RecordBatch, index: int, kind: Kind) -> MaskedColumn:
-        """Return times that never decrease, datetimes in microseconds; a missing time is an error."""
-        column = to_masked(batch.column(index), kind)
-        values, missing = column.data, missing_rows([column])
-        if missing.any():
-            where = self._describe(batch, int(missing.argmax()))
-            raise ValueError(f"the order column, which gives times, is missing at {where}")
-        if values.dtype.kind == "M":
-            values = values.astype("M8[us]", copy=False)
-            values = (-values.view(np.int64)).view("M8[us]") if self.plan.descending[0] else values
-        elif self.plan.descending[0]:
-            values = -values
-        return np.ma.MaskedArray(values)
-
-    def _describe(self, batch: pa.RecordBatch, row: int) -> str:
-        """Return key and order of a row, for messages."""
-        named = zip(self.plan.names, (*self.plan.keys, *self.plan.order))
-        return ", ".join(f"{name}={batch.column(index)[row].as_py()!r}" for name, index in named)
 
     def _describe_held(self, row: int) -> str:
         """Return key and order of a held row of the pending batches."""
         row -= self.held - sum(batch.num_rows for batch in self.pending)
         for batch in self.pending:
             if 0 <= row < batch.num_rows:
-                return self._describe(batch, row)
+                return describe(self.plan, batch, row)
             row -= batch.num_rows
         return "a row before this batch"
 
@@ -377,20 +358,7 @@ class Walk:
 
         if isinstance(error, OverflowError) and not _fails(results, done):
             return results(done)
-        raise self._failure(call, self.computed, done, results, error) from error
-
-    def _failure(
-        self, call: SparkCall, low: int, high: int, attempt: Callable[[int], Any], error: Exception
-    ) -> Exception:
-        """Return an error that names the first row of ``low..high - 1`` at which `attempt` fails."""
-        if isinstance(error, MemoryError):
-            high = low + 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if _fails(attempt, middle) else (middle, high)
-        kinds = (OverflowError, MemoryError, TypeError, ValueError)
-        kind = next((kind for kind in kinds if isinstance(error, kind)), RuntimeError)
-        return kind(f"{call.statistic} failed at {self._describe_held(high - 1)}: {error}")
+        raise failure(call, self.computed, done, results, error, self._describe_held) from error
 
     def _first_kept(self, windows: Mapping[CallWindow, Windows], done: int) -> int:
         """Return the first held row that later windows of the last series reach."""
@@ -425,6 +393,48 @@ class Walk:
             yield pa.RecordBatch.from_arrays([*batch.columns, *new], names=names)
             first += batch.num_rows
         self.ready = [[array.slice(first)] for array in combined]
+
+
+def read_times(plan: WalkPlan, batch: pa.RecordBatch) -> MaskedColumn:
+    """Return times that never decrease, datetimes in microseconds; a missing time is an error."""
+    assert plan.time is not None
+    index, kind = plan.time
+    column = to_masked(batch.column(index), kind)
+    values, missing = column.data, missing_rows([column])
+    if missing.any():
+        where = describe(plan, batch, int(missing.argmax()))
+        raise ValueError(f"the order column, which gives times, is missing at {where}")
+    if values.dtype.kind == "M":
+        values = values.astype("M8[us]", copy=False)
+        values = (-values.view(np.int64)).view("M8[us]") if plan.descending[0] else values
+    elif plan.descending[0]:
+        values = -values
+    return np.ma.MaskedArray(values)
+
+
+def describe(plan: WalkPlan, batch: pa.RecordBatch, row: int) -> str:
+    """Return key and order of a row, for messages."""
+    named = zip(plan.names, (*plan.keys, *plan.order))
+    return ", ".join(f"{name}={batch.column(index)[row].as_py()!r}" for name, index in named)
+
+
+def failure(
+    call: SparkCall,
+    low: int,
+    high: int,
+    attempt: Callable[[int], Any],
+    error: Exception,
+    described: Callable[[int], str],
+) -> Exception:
+    """Return an error that names the first row of ``low..high - 1`` at which `attempt` fails."""
+    if isinstance(error, MemoryError):
+        high = low + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _fails(attempt, middle) else (middle, high)
+    kinds = (OverflowError, MemoryError, TypeError, ValueError)
+    kind = next((kind for kind in kinds if isinstance(error, kind)), RuntimeError)
+    return kind(f"{call.statistic} failed at {described(high - 1)}: {error}")
 
 
 def reached_later(window: CallWindow, times: NDArray[Any], start: int) -> int:

@@ -39,7 +39,7 @@ from rollstat.spark.aggregates import (
     integers,
 )
 from rollstat.spark.arrow_columns import MaskedColumn, missing_rows
-from rollstat.spark.batch_walk import CALL_ERRORS, Walk, WalkPlan
+from rollstat.spark.batch_walk import CALL_ERRORS, Walk, WalkPlan, failure
 from rollstat.spark.buckets import MAX_BUCKETS
 from rollstat.streaming import STREAMS
 from rollstat.streaming.operator_adapter import OperatorAdapter
@@ -472,7 +472,7 @@ class CarriedWalk(Walk):
         try:
             return attempt(last)
         except CALL_ERRORS as error:
-            raise self._failure(call, first, last, attempt, error) from error
+            raise failure(call, first, last, attempt, error, self._describe_held) from error
 
     def _whole_series(self, number: int, offsets: NDArray[np.int64]) -> list[MaskedColumn]:
         """Return the results of series that begin and end among the held rows."""

@@ -2,17 +2,18 @@ r"""Structured streaming: rows come in micro-batches, and each series keeps the 
 
 ::
 
-    rows -- pack --> one message per key and batch -- group by key --> series with state -- unpack --> rows
+    rows -- pack --> a message per shard and batch -- group by shard --> results, state -- unpack --> rows
 
-Whole rows pass through Spark's stateful operator as Arrow messages, so every type comes back unchanged. The
-state of a series is a snapshot: the rows that windows of later rows reach (only the columns that statistics
-need), the last row returned and, with a watermark, the rows that wait for it. It does not depend on the
-kernels, so a newer rollstat continues where an older one stopped. Within a micro-batch::
+Whole rows pass through Spark's stateful operator as Arrow messages, so every type comes back unchanged. A
+shard holds many keys, because each call of Spark's operator, and each call of a statistic, costs more than a
+row. Within a shard every series has entries of its own in a map, so a batch reads and writes only the series
+of its new rows (`stream_series`). The state does not depend on the kernels, so a newer rollstat continues
+where an older one stopped. Within a micro-batch::
 
-    new rows -- take --> late or without a time: dropped
-                   \--> waiting rows -- emit, once the watermark has passed --> walk --> rows with results
+    new rows -- by_fate --> late or without a time: dropped
+                      \--> wait in the agenda of the shard until the watermark has passed --> results
 
-The rows of a snapshot serve any statistic over the same inputs and any smaller window. With a wider window
+The rows of a state serve any statistic over the same inputs and any smaller window. With a wider window
 rows are missing, and with other columns the held rows mean something else. So each partition of the state
 also holds the definition of the stream as text, which is compared with that of the restarted query before any
 row is processed.
@@ -21,17 +22,16 @@ row is processed.
 import io
 import json
 import re
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyspark
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Row
@@ -41,31 +41,44 @@ from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcessorHandleState
 
 import rollstat
-from rollstat import snapshots
 from rollstat.options import parse_width
 from rollstat.spark.aggregates import CallWindow, SparkCall, parse_window
-from rollstat.spark.arrow_columns import (
-    arrow_type,
-    changes,
-    compare,
-    run_starts,
-    sort_keys,
-    to_arrow,
-    to_masked,
-)
-from rollstat.spark.batch_walk import Walk, WalkPlan, batch_of
+from rollstat.spark.batch_walk import WalkPlan
 from rollstat.spark.request import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
 from rollstat.spark.route import HASH, hash_of
 from rollstat.spark.start import ROCKS_DB, STATE_STORE, known_warnings
+from rollstat.spark.stream_series import (
+    HEADER,
+    LATE,
+    NULL_TIME,
+    PART,
+    RETURNED,
+    Entries,
+    Entry,
+    SeriesRows,
+    forget,
+    without_results,
+)
 from rollstat.windows import Expanding
 
-_MESSAGE, _FATE = "rollstat_message", "rollstat_fate"
+SHARDS = 1024  # of the keys; the state of a shard is opened once in a batch, not once for each key
+_SHARD, _MESSAGE, _FATE = "rollstat_shard", "rollstat_message", "rollstat_fate"
 _MANY_OPERATORS = "spark.sql.streaming.statefulOperator.allowMultiple"
 _SETS_WATERMARK = re.compile(r"^[\s:+-]*EventTimeWatermark\b", re.MULTILINE)  # an operator of a printed plan
 
 
-RETURNED, LATE, NULL_TIME = range(3)  # fates of a row
-_NAME = "spark.rolling_stream"  # of snapshots
+def _fields(**types: T.DataType) -> T.StructType:
+    return T.StructType([T.StructField(name, kind) for name, kind in types.items()])
+
+
+_KEY = _fields(key=T.StringType(), part=T.LongType())
+_COUNTS = {name: T.LongType() for name in Entry._fields[1:]}
+_ENTRY = _fields(rows=T.BinaryType(), **_COUNTS)
+_STATES = T.StructType([T.StructField(_SHARD, T.IntegerType()), *_KEY, *_ENTRY])
+_TASK, _TASK_ENTRY = (
+    _fields(time=T.LongType(), id=T.StringType()),
+    _fields(rows=T.BinaryType(), keys=T.StringType()),
+)
 
 
 @known_warnings()
@@ -117,17 +130,18 @@ def rolling_stream(  # 14 parameters: one for each public option
         are in order.
     ttl : str or timedelta, optional
         Forget a series after this time without a row, such as ``"7 days"``; its next row starts a new series.
-        With a watermark this is event time, otherwise processing time. With a watermark and a time window, a
-        series is forgotten even without `ttl` as soon as its rows have left the window, unless a statistic
-        returns positions.
+        With a watermark this is event time, from row to row, otherwise processing time. With a watermark and
+        a time window, a series is forgotten even without `ttl` as soon as its rows have left the window,
+        unless a statistic returns positions.
     initial : DataFrame, optional
         A batch frame with the same columns, of the same types, whose rows come before the stream. If the
         window is a width, no row may be null in the first column of `order_by`; otherwise such rows come
         first.
     metrics : str
         Name under which each progress report of the query counts the ``rows`` returned and the rows dropped:
-        ``late`` rows come before a row that was already returned, or are not after the watermark, and in
-        ``null_time`` rows the first column of `order_by` is null. Each call in a query needs another name.
+        ``late`` rows come before the windows of the last row that was returned, or are not after the
+        watermark, and in ``null_time`` rows the first column of `order_by` is null. Each call in a query
+        needs another name.
     min_periods, closed, nan_policy, inf, algorithm
         As in the array functions.
     center : bool
@@ -149,8 +163,10 @@ def rolling_stream(  # 14 parameters: one for each public option
     -----
     Each row is returned exactly once, even if the query is stopped or killed, provided that the sink writes
     each micro-batch once. Results equal those of :func:`rollstat.spark.rolling` over the rows returned so
-    far, unless rows of several micro-batches tie in `order_by` and there is no watermark. The state store
-    must be RocksDB; :func:`rollstat.spark.session` sets it.
+    far, unless rows of several micro-batches tie in `order_by` and there is no watermark. Without a watermark
+    a row that comes after later rows of its series takes its place, if it lies in the windows that end at the
+    last row; rows that were returned before do not change. The state store must be RocksDB;
+    :func:`rollstat.spark.session` sets it.
 
     With `ttl` but without a watermark, Spark also runs batches without rows to look for expired state, so a
     query with the trigger ``availableNow`` ends only if ``spark.sql.streaming.noDataMicroBatches.enabled`` is
@@ -188,7 +204,7 @@ def rolling_stream(  # 14 parameters: one for each public option
         for name, field in zip(df.columns, rows.schema)
     ]
     definition, keep = definition_of(plan, df.schema, watermark, ttl), _kept_for(plan, watermark, ttl)
-    processor = _Processor(plan, definition, waits=watermark is not None, keep=keep)
+    processor = _Processor(plan, definition, delay=_delay(watermark), keep=keep)
     answers = _answers(rows, columns, processor, initial)
     result = answers.mapInArrow(_unpack, T.StructType([*given, *plan.fields]).add(_FATE, T.ByteType()))
     fates = {"rows": RETURNED, "late": LATE, "null_time": NULL_TIME}
@@ -199,17 +215,18 @@ def rolling_stream(  # 14 parameters: one for each public option
 def _answers(
     rows: DataFrame, columns: Sequence[str], processor: "_Processor", initial: DataFrame | None
 ) -> DataFrame:
-    """Return what the processor answers to the rows, packed into messages by their keys."""
-    plan = processor.plan
-    names = [columns[index] for index in plan.keys]
-    by_key = [T.StructField(name, rows.schema[name].dataType) for name in names]
+    """Return what the processor answers to the rows, packed into messages by shards of their keys."""
+    names = [columns[index] for index in processor.plan.keys]
     message = T.StructType().add(_MESSAGE, T.BinaryType())
-    packed = T.StructType([*by_key, *message])
+    packed = T.StructType([T.StructField(_SHARD, T.IntegerType()), *message])
     hashed = rows.withColumn(HASH, hash_of([rows[name] for name in names]))
-    messages = hashed.mapInArrow(Pack(plan.keys), packed)
-    start = None if initial is None else _states(initial, plan, packed).groupBy(*names)
-    return messages.groupBy(*names).transformWithState(
-        processor, message, outputMode="append", timeMode=processor.time_mode, initialState=start
+    start = None if initial is None else _states(initial, processor).groupBy(_SHARD)
+    return (
+        hashed.mapInArrow(Pack(), packed)
+        .groupBy(_SHARD)
+        .transformWithState(
+            processor, message, outputMode="append", timeMode=processor.time_mode, initialState=start
+        )
     )
 
 
@@ -257,6 +274,14 @@ def _kept_for(plan: WalkPlan, watermark: str | None, ttl: Any) -> int | None:
     if watermark is not None and kept < needed:
         raise ValueError(f"ttl must be at least as long as the window, {widest!r}; got {ttl!r}")
     return kept
+
+
+def _delay(watermark: str | None) -> int | None:
+    """Return a watermark in microseconds, 0 for one that only Spark understands; None for none."""
+    try:
+        return None if watermark is None else width_in_microseconds(parse_window(watermark))
+    except ValueError:
+        return 0
 
 
 def _has_watermark(df: DataFrame) -> bool:
@@ -309,20 +334,19 @@ def _check(df: DataFrame, plan: WalkPlan, watermark: str | None) -> None:
 
 @dataclass(frozen=True)
 class Pack:
-    """Packs the rows of each key of a batch, whose last column is the hash of the keys, into one message."""
-
-    keys: tuple[int, ...]
+    """Packs the rows of each shard of a batch, which ends with the hash of the keys, into one message."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in filter(len, batches):
-            # Equal keys have equal hashes; a key that shares one costs only further messages.
-            order = np.argsort(batch.column(batch.num_columns - 1).to_numpy(), kind="stable")
+            hashes = batch.column(batch.num_columns - 1).to_numpy()
+            shards = hashes % SHARDS
+            order = np.lexsort((hashes, shards))  # the rows of a key are together
             batch = batch.take(pa.array(order)).select(range(batch.num_columns - 1))
-            keys = batch.select(list(self.keys))
-            starts = run_starts(keys.columns)
+            shards = shards[order]
+            starts = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), len(shards)]
             messages = [write_message(batch.slice(a, b - a)) for a, b in pairwise(starts)]
-            keys = keys.take(pa.array(starts[:-1]))
-            yield keys.append_column(_MESSAGE, pa.array(messages, pa.binary()))
+            columns = [pa.array(shards[starts[:-1]]), pa.array(messages, pa.binary())]
+            yield pa.RecordBatch.from_arrays(columns, names=[_SHARD, _MESSAGE])
 
 
 def _unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -330,167 +354,6 @@ def _unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for message in batch.column(0):
             yield from read_message(message.as_py())
-
-
-class Series:
-    """One series of a stream.
-
-    Parameters
-    ----------
-    plan : WalkPlan
-        What to compute.
-    snapshot : bytes, optional
-        State to continue from.
-    """
-
-    def __init__(self, plan: WalkPlan, snapshot: bytes | None) -> None:
-        self.plan = plan
-        self.walk = Walk(plan)
-        self.walk.min_rows = self.walk.wait_rows = 1
-        self.waiting: list[pa.RecordBatch] = []
-        if snapshot is not None:
-            self._restore(snapshot)
-
-    def snapshot(self) -> bytes:
-        """Return the state as bytes."""
-        walk, held = self.walk, []
-        if walk.held:
-            columns = [np.ma.concatenate(parts) for parts in walk.columns]
-            arrays = [to_arrow(column, kind.spark) for column, (_, kind) in zip(columns, self.plan.inputs)]
-            held = [batch_of([*arrays, *(pa.array(times.data) for times in columns[len(arrays) :])])]
-        last = [] if walk.last is None else [batch_of(walk.last)]
-        messages = [write_message(batch) for batch in (*held, *last, *self.waiting)]
-        parameters = {"dropped": walk.dropped, "inputs": len(self.plan.inputs)}
-        parameters |= {"held": len(held), "last": len(last)}
-        return snapshots.write(_NAME, parameters, [np.frombuffer(message, np.uint8) for message in messages])
-
-    def _restore(self, snapshot: bytes) -> None:
-        name, parameters, arrays = snapshots.read(snapshot)
-        if name != _NAME or parameters["inputs"] != len(self.plan.inputs):
-            raise ValueError(
-                "the state is of a stream with other statistics: a checkpoint belongs to one set of aggs"
-            )
-        batches = [batch for array in arrays for batch in read_message(array.tobytes())]
-        walk = self.walk
-        walk.dropped = parameters["dropped"]
-        if parameters["held"]:
-            held = batches.pop(0)
-            walk.held = walk.computed = held.num_rows
-            columns = [to_masked(array, kind) for array, (_, kind) in zip(held.columns, self.plan.inputs)]
-            times = [array.to_numpy(zero_copy_only=False) for array in held.columns[len(columns) :]]
-            columns += map(np.ma.MaskedArray, times)
-            walk.columns = [[column] for _, column in zip(walk.columns, columns)]  # perhaps without times
-        if parameters["last"]:
-            walk.last = batches.pop(0).columns
-        self.waiting = batches
-
-    @property
-    def empty(self) -> bool:
-        """Whether the series has had no rows, so there is nothing to store."""
-        return self.walk.last is None and not self.waiting
-
-    def wakes_at(self, keep: int | None) -> int | None:
-        """Return when something is to do without new rows, in microseconds of event time.
-
-        That is when the first waiting row can be returned or, if none waits, when the series can be
-        forgotten, `keep` microseconds after its last row.
-        """
-        if self.waiting:
-            order = self.plan.order[0]
-            least: int = min(pc.min(batch.column(order).view(pa.int64())).as_py() for batch in self.waiting)
-            return least
-        if keep is None or self.walk.last is None:
-            return None
-        last: int | None = self.walk.last[len(self.plan.keys)].view(pa.int64())[0].as_py()
-        return keep - 1 if last is None else keep + last  # before 1970 if it has no time
-
-    def take(self, batch: pa.RecordBatch, watermark: int | None) -> Iterator[pa.RecordBatch]:
-        """Let new rows wait, and yield those that are dropped, with null results and their fate.
-
-        Parameters
-        ----------
-        batch : RecordBatch
-            New rows of the series.
-        watermark : int or None
-            Time in microseconds up to which rows are late, itself included as in Spark.
-        """
-        fate = np.full(batch.num_rows, RETURNED, np.int8)
-        sign = self._compared_with_last(batch)
-        fate[sign < 0] = LATE
-        first = batch.column(self.plan.order[0])
-        if watermark is not None:
-            times = first.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-            fate[times <= watermark] = LATE
-        fate[first.is_null().to_numpy(zero_copy_only=False)] = NULL_TIME
-        if ((fate == RETURNED) & (sign == 0)).any():
-            warnings.warn(
-                "rows tie in order_by with rows of an earlier micro-batch and come after these, so results "
-                "may differ from those of rollstat.spark.rolling: make order_by unique or use a watermark",
-                stacklevel=2,
-            )
-        if not fate.any():  # the usual case, in which each call of Arrow counts
-            self.waiting.append(batch)
-            return
-        for dropped in (LATE, NULL_TIME):
-            if (fate == dropped).any():
-                rows = batch.filter(pa.array(fate == dropped))
-                for number, field in enumerate(self.plan.fields):
-                    nulls = pa.nulls(len(rows), arrow_type(field.dataType))
-                    rows = rows.append_column(f"new{number}", nulls)
-                yield _with_fate(rows, dropped)
-        batch = batch.filter(pa.array(fate == RETURNED))
-        self.waiting += [batch] if batch.num_rows else []
-
-    def emit(self, watermark: int | None) -> Iterator[pa.RecordBatch]:
-        """Yield the waiting rows in order, with the new columns and their fate.
-
-        Parameters
-        ----------
-        watermark : int or None
-            Time in microseconds up to which no row can come any more; later rows keep waiting.
-        """
-        if not self.waiting:
-            return
-        batch = _sorted(self.waiting, self.plan)
-        self.waiting = []
-        if watermark is not None:
-            times = batch.column(self.plan.order[0]).view(pa.int64()).to_numpy(zero_copy_only=False)
-            ready = int(np.searchsorted(times, watermark, side="right"))
-            self.waiting = [batch.slice(ready)] if ready < batch.num_rows else []
-            batch = batch.slice(0, ready)
-        if batch.num_rows:
-            for result in self.walk.run([batch]):
-                yield _with_fate(result, RETURNED)
-
-    def _compared_with_last(self, batch: pa.RecordBatch) -> NDArray[np.int8]:
-        """Return -1 for rows before the last row that was returned, 0 for rows that tie with that, else 1."""
-        last = self.walk.last
-        if last is None:
-            return np.ones(batch.num_rows, np.int8)
-        sign = np.zeros(batch.num_rows, np.int8)
-        repeat = pa.array(np.zeros(batch.num_rows, np.int64))
-        for index, bound in zip(self.plan.order, last[len(self.plan.keys) :]):
-            sign = np.where(sign == 0, compare(batch.column(index), bound.take(repeat)), sign)
-        return sign
-
-
-def _with_fate(batch: pa.RecordBatch, fate: int) -> pa.RecordBatch:
-    """Return a batch with the fate of its rows."""
-    return batch.append_column("fate", pa.array(np.full(len(batch), fate, np.int8)))
-
-
-def _sorted(batches: list[pa.RecordBatch], plan: WalkPlan) -> pa.RecordBatch:
-    """Return all rows in the order in which a batch job takes them."""
-    if len(batches) == 1 and batches[0].num_rows == 1:
-        return batches[0]
-    batch = pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
-    for index in reversed(plan.order):  # the sort is stable, and Arrow's is faster than that of keys
-        batch = batch.take(pc.array_sort_indices(batch.column(index), null_placement="at_start"))
-    if not changes([batch.column(index) for index in plan.order]).all():
-        by = (sort_keys(batch.column(index)) for index in (*plan.order, *plan.ties))
-        keys = list(zip(*by))
-        batch = batch.take(pa.array(sorted(range(batch.num_rows), key=keys.__getitem__)))
-    return batch
 
 
 def write_message(batch: pa.RecordBatch) -> bytes:
@@ -512,8 +375,84 @@ def width_in_microseconds(width: Any) -> int:
     return 0 if nanoseconds is None else -int(-nanoseconds // 1000)
 
 
+def _joined(batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch | None:
+    """Return all rows in one batch; None if there are none."""
+    batches = list(batches)
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0] if batches else None
+
+
+@dataclass
+class Agenda:
+    """What a shard with a watermark has to do at later times: return waiting rows, and forget series.
+
+    Attributes
+    ----------
+    plan : WalkPlan
+        What to compute.
+    series : SeriesRows
+        Computes rows.
+    state, agenda : Entries or MapState
+        The states of the series; and what to do, by the first time and a unique text: rows that wait as a
+        message, or keys as JSON.
+    timer : callable
+        Asks for a call once the watermark reaches a number of milliseconds.
+    span : int
+        Microseconds; rows that wait in one message differ less.
+    """
+
+    plan: WalkPlan
+    series: SeriesRows
+    state: Any
+    agenda: Any
+    timer: Callable[[int], None]
+    span: int
+
+    def wait(self, rows: pa.RecordBatch) -> None:
+        """Let rows wait until no earlier row can come."""
+        times = self._times(rows)
+        part = times // self.span
+        order = np.argsort(part, kind="stable")
+        starts = [0, *(np.flatnonzero(np.diff(part[order])) + 1).tolist(), len(order)]
+        for a, b in pairwise(starts):
+            message = write_message(rows.take(pa.array(order[a:b])))
+            self.plan_at(int(times[order[a:b]].min()), message, None)
+
+    def plan_at(self, time: int, message: bytes | None, keys: str | None) -> None:
+        """Add an entry, and ask for a call at its time."""
+        self.agenda.updateValue((time, uuid4().hex), (message, keys))
+        self.timer(-(-time // 1000))
+
+    def due(self, watermark: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows up to the watermark with results, and forget series."""
+        due = sorted(key for key in map(tuple, self.agenda.keys()) if key[0] <= watermark)
+        entries = [self.agenda.getValue(key) for key in due]
+        for key in due:
+            self.agenda.removeKey(key)
+        rows = _joined(batch for message, _ in entries if message for batch in read_message(bytes(message)))
+        if rows is not None:
+            ready = self._times(rows) <= watermark
+            if not ready.all():
+                self.wait(rows.filter(pa.array(~ready)))
+            yield from self.series.run(rows.filter(pa.array(ready)), self.state)
+        self._forget([key for _, text in entries if text for key in json.loads(text)], watermark)
+
+    def _forget(self, keys: list[str], watermark: int) -> None:
+        """Forget those of the series that have had no row for long; look at the others and new ones later."""
+        keep = self.series.keep
+        if keep is None:
+            return
+        found = {key: forget(key, self.state, watermark - keep) for key in [*keys, *self.series.new_keys]}
+        self.series.new_keys.clear()
+        left = {key: last for key, last in found.items() if last is not None}
+        if left:
+            self.plan_at(max(left.values()) + keep, None, json.dumps(list(left)))
+
+    def _times(self, rows: pa.RecordBatch) -> NDArray[np.int64]:
+        return np.asarray(rows.column(self.plan.order[0]).cast(pa.int64()))
+
+
 class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its base untyped
-    """Keeps the state of each series.
+    """Keeps the state of the series of each shard.
 
     Parameters
     ----------
@@ -521,17 +460,28 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its
         What to compute.
     definition : str
         From :func:`definition_of`.
-    waits : bool
-        Whether rows wait for a watermark.
+    delay : int or None
+        Microseconds that rows wait for a watermark.
     keep : int or None
         Microseconds after which a series without new rows is forgotten.
     """
 
-    def __init__(self, plan: WalkPlan, definition: str, *, waits: bool, keep: int | None) -> None:
+    def __init__(self, plan: WalkPlan, definition: str, *, delay: int | None, keep: int | None) -> None:
         self.plan = plan
         self.definition = definition
-        self.waits = waits
+        self.delay = delay
         self.keep = keep
+        # With a time to live Spark would forget old parts of a series that has new rows.
+        self.settings = (
+            {"horizon": 2, "part": PART if keep is None else 2**62}
+            if delay is None
+            else {"horizon": 1, "keep": keep}
+        )
+
+    @property
+    def waits(self) -> bool:
+        """Whether rows wait for a watermark."""
+        return self.delay is not None
 
     @property
     def time_mode(self) -> str:
@@ -542,17 +492,19 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its
 
     def init(self, handle: Any) -> None:
         """Open the state, and check that it is of this stream."""
-        self.handle = handle
         expires = None if self.waits or self.keep is None else self.keep // 1000
-        state = T.StructType([T.StructField("snapshot", T.BinaryType())])
-        self.state = handle.getValueState("series", state, expires)
+        self.state = handle.getMapState("series", _KEY, _ENTRY, expires)
+        self.series = SeriesRows(self.plan, **self.settings)
+        if self.delay is not None:
+            agenda, span = handle.getMapState("agenda", _TASK, _TASK_ENTRY), max(self.delay // 8, 1000)
+            self.agenda = Agenda(self.plan, self.series, self.state, agenda, handle.registerTimer, span)
         stored = handle.getValueState("definition", T.StructType([T.StructField("json", T.StringType())]))
         # Spark's driver calls this too, to learn the types of the state; there is no state there.
         client = handle._statefulProcessorApiClient
         if client.handle_state is not StatefulProcessorHandleState.CREATED:
             return
-        # Each partition has one definition. It is stored under a key because all state is: that of nulls.
-        client.set_implicit_key((None,) * len(self.plan.keys))
+        # Each partition has one definition. It is stored under a shard because all state is: that of null.
+        client.set_implicit_key((None,))
         held = stored.get()
         if held is not None:
             check_restart(held[0], self.definition)
@@ -561,63 +513,56 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its
         client.remove_implicit_key()
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
-        """Take the rows of one key in one micro-batch."""
-        series, watermark = self._series(), self._watermark(timerValues)
-        before = self._timer(series)
-        for row in rows:
-            for batch in read_message(bytes(row[_MESSAGE])):
-                yield from map(_as_row, series.take(batch, watermark))
-        yield from self._emit(series, watermark, before)
+        """Take the rows of one shard in one micro-batch."""
+        given = _joined(batch for row in rows for batch in read_message(bytes(row[_MESSAGE])))
+        assert given is not None
+        watermark = timerValues.getCurrentWatermarkInMs() * 1000 if self.waits else None
+        for fate, batch in by_fate(self.plan, given, watermark):
+            if fate != RETURNED:
+                yield _as_row(without_results(self.plan, batch, fate))
+            elif self.waits:
+                self.agenda.wait(batch)
+            else:
+                self.series.new_keys.clear()
+                yield from map(_as_row, self.series.run(batch, self.state))
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:
-        """Return the rows that the watermark has passed, or forget the series."""
-        series, fired = self._series(), expiredTimerInfo.getExpiryTimeInMs()
-        before = self._timer(series)
-        # Spark deletes the timer that fired.
-        yield from self._emit(series, self._watermark(timerValues), None if before == fired else before)
+        """Return the rows that the watermark has passed, and forget series."""
+        yield from map(_as_row, self.agenda.due(timerValues.getCurrentWatermarkInMs() * 1000))
 
     def handleInitialState(self, key: Any, initialState: Row, timerValues: Any) -> None:
-        """Start from the end of a batch frame."""
-        snapshot = bytes(initialState[_MESSAGE])
-        self.state.update((snapshot,))
-        if self.waits and self.keep is not None:
-            self._change_timer(None, self._timer(Series(self.plan, snapshot)))
+        """Take an entry of the state at the end of a batch frame."""
+        place = initialState["key"], initialState["part"]
+        entry = Entry(bytes(initialState["rows"]), *(initialState[name] for name in Entry._fields[1:]))
+        self.state.updateValue(place, tuple(entry))
+        if self.waits and self.keep is not None and place[1] == HEADER:
+            self.agenda.plan_at(entry.last + self.keep, None, json.dumps([place[0]]))
 
     def close(self) -> None:
         """Do nothing; Spark requires the method."""
 
-    def _series(self) -> Series:
-        held = self.state.get()
-        return Series(self.plan, None if held is None else bytes(held[0]))
 
-    def _watermark(self, timer: Any) -> int | None:
-        return timer.getCurrentWatermarkInMs() * 1000 if self.waits else None
+def by_fate(
+    plan: WalkPlan, rows: pa.RecordBatch, watermark: int | None
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Yield the fates that rows have before those of their series are known, and the rows of each.
 
-    def _timer(self, series: Series) -> int | None:
-        """Return the watermark at which a timer of the series must fire, in whole milliseconds."""
-        time = series.wakes_at(self.keep) if self.waits else None
-        return None if time is None else -(-time // 1000)
-
-    def _change_timer(self, before: int | None, after: int | None) -> None:
-        if before == after:
-            return
-        if before is not None:
-            self.handle.deleteTimer(before)
-        if after is not None:
-            self.handle.registerTimer(after)
-
-    def _emit(self, series: Series, watermark: int | None, before: int | None) -> Iterator[Row]:
-        """Yield the rows that are ready and store the series, whose timer is `before`."""
-        yield from map(_as_row, series.emit(watermark))
-        if series.empty:
-            return
-        after = self._timer(series)
-        if watermark is not None and after is not None and not series.waiting and after * 1000 <= watermark:
-            after = None
-            self.state.clear()
-        else:
-            self.state.update((series.snapshot(),))
-        self._change_timer(before, after)
+    Parameters
+    ----------
+    plan : WalkPlan
+        What to compute.
+    rows : RecordBatch
+        New rows.
+    watermark : int or None
+        Time in microseconds up to which rows are late, itself included as in Spark.
+    """
+    first = rows.column(plan.order[0])
+    fate = np.full(rows.num_rows, RETURNED, np.int8)
+    if watermark is not None:
+        fate[np.asarray(first.cast(pa.int64()).fill_null(0)) <= watermark] = LATE
+    fate[np.asarray(first.is_null())] = NULL_TIME
+    for own in np.unique(fate).tolist():
+        yield own, rows.filter(pa.array(fate == own))
 
 
 def _as_row(batch: pa.RecordBatch) -> Row:
@@ -626,37 +571,46 @@ def _as_row(batch: pa.RecordBatch) -> Row:
 
 @dataclass(frozen=True)
 class _FinalStates:
-    """Turns the sorted rows of a batch frame into the states from which a stream continues."""
+    """Turns the rows of a batch frame, sorted by key and in order, into the states that a stream starts from.
+
+    The last column is the hash of the keys.
+    """
 
     plan: WalkPlan
+    settings: Mapping[str, Any]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        series = Series(self.plan, None)
+        series, shards = SeriesRows(self.plan, **self.settings, results=False), dict[str, int]()
+        state = Entries()
         for batch in filter(len, batches):
-            columns = [batch.column(index) for index in self.plan.keys]
-            for start, end in pairwise(run_starts(columns)):
-                rows = batch.slice(start, end - start)
-                if series.walk.changes(rows)[0]:
-                    yield self._row(series)
-                    series = Series(self.plan, None)
-                series.walk.skip(rows)
-        if not series.empty:
-            yield self._row(series)
-
-    def _row(self, series: Series) -> pa.RecordBatch:
-        assert series.walk.last is not None
-        keys = series.walk.last[: len(self.plan.keys)]
-        names = [*self.plan.names[: len(keys)], _MESSAGE]
-        return pa.RecordBatch.from_arrays([*keys, pa.array([series.snapshot()], pa.binary())], names=names)
+            keys, number = series.numbered(batch)
+            hashes = batch.column(batch.num_columns - 1).to_numpy()
+            shards |= dict(zip(keys, (hashes[np.unique(number, return_index=True)[1]] % SHARDS).tolist()))
+            for _ in series.run(batch, state):
+                pass
+            if complete := [place for place in state if place[0] != keys[-1]]:
+                yield _entries({place: state.pop(place) for place in complete}, shards)
+            shards = {keys[-1]: shards[keys[-1]]}
+        if state:
+            yield _entries(state, shards)
 
 
-def _states(initial: DataFrame, plan: WalkPlan, packed: T.StructType) -> DataFrame:
-    """Return the state of every series at the end of a batch frame."""
+def _entries(state: Mapping[tuple[str, int], Any], shards: Mapping[str, int]) -> pa.RecordBatch:
+    """Return entries of the state as rows."""
+    rows = [(shards[key], key, part, *entry) for (key, part), entry in state.items()]
+    kinds = [pa.int32(), pa.string(), pa.int64(), pa.binary(), *(pa.int64() for _ in _COUNTS)]
+    columns = [pa.array(values, kind) for values, kind in zip(zip(*rows), kinds)]
+    return pa.RecordBatch.from_arrays(columns, names=_STATES.names)
+
+
+def _states(initial: DataFrame, processor: "_Processor") -> DataFrame:
+    """Return the entries of the state of every series at the end of a batch frame."""
+    plan = processor.plan
     rows, names = with_plain_names(initial)
     keys = [rows[names[index]] for index in plan.keys]
     order = [rows[names[index]] for index in (*plan.order, *plan.ties)]
-    rows = rows.repartition(*keys).sortWithinPartitions(*keys, *order)
-    return rows.mapInArrow(_FinalStates(plan), packed)
+    rows = rows.withColumn(HASH, hash_of(keys)).repartition(*keys).sortWithinPartitions(*keys, *order)
+    return rows.mapInArrow(_FinalStates(plan, processor.settings), _STATES)
 
 
 def _plain(value: Any) -> str:

@@ -40,9 +40,11 @@ AGGS = {
 }
 
 
-def plan(window, aggs=AGGS, *, ties="error", order=("time", "row"), descending=False, **options):
+def plan(
+    window, aggs=AGGS, *, ties="error", order=("time", "row"), descending=False, schema=SCHEMA, **options
+):
     options = {"min_periods": None, "center": False, "closed": None, "nan_policy": "omit"} | options
-    return Request(["key"], list(order), window, aggs, options, descending, ties).plan(SCHEMA)
+    return Request(["key"], list(order), window, aggs, options, descending, ties).plan(schema)
 
 
 def table(lengths, seed):
@@ -203,7 +205,7 @@ def test_missing_times_are_an_error_for_windows_by_width_only():
     rows = table([5], 1)
     hidden = pa.array([None, None, 0, 1, 2], pa.timestamp("us", "UTC"))
     rows = rows.set_column(1, "time", hidden)
-    with pytest.raises(ValueError, match="window by width is missing at key=None, time=None, row=0"):
+    with pytest.raises(ValueError, match="which gives times, is missing at key=None, time=None, row=0"):
         list(Walk(plan("3s")).run(cut(rows, [5])))
     assert len(list(Walk(plan(3)).run(cut(rows, [5])))) == 1
 

@@ -10,7 +10,7 @@ import pytest
 
 import rollstat
 from rollstat.spark import rolling, rolling_stream
-from rollstat.spark.structured_streaming import Pack
+from rollstat.spark.structured_streaming import SHARDS, Pack, read_message
 
 SCHEMA = "key struct<a: string, b: double>, row long, time timestamp, x double, list array<timestamp>"
 AGGS = {
@@ -43,14 +43,17 @@ def write(table, folder, number):
     os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
 
 
-def test_messages_hold_one_key_each():
+def test_messages_hold_one_shard_each():
     table = readings(60)
-    table = table.append_column("hash", pa.array(np.arange(60, dtype=np.int32) % 6))
+    table = table.append_column("hash", pa.array((np.arange(60, dtype=np.int32) % 6 - 3) * SHARDS // 2))
     batch = table.combine_chunks().to_batches()[0]
-    (packed,) = Pack((0,))([batch, batch.slice(0, 0)])
-    assert packed.num_rows == 6
-    nan_apart = [repr(key) for key in packed.column(0).to_pylist()]
-    assert len(set(nan_apart)) == 6
+    (packed,) = Pack()([batch, batch.slice(0, 0)])
+    assert packed.column(0).to_pylist() == [0, SHARDS // 2]
+    for message in packed.column(1).to_pylist():
+        (rows,) = read_message(message)
+        keys = [row % 6 for row in rows["row"].to_pylist()]
+        assert keys == sorted(keys)  # the rows of a hash are together
+        assert rows.schema.names == table.schema.names[:-1]
 
 
 @pytest.mark.spark
@@ -70,9 +73,13 @@ def test_a_stream_stopped_and_started_again(spark, tmp_path):
     result = rolling_stream(stream, initial=start, **arguments)
     assert result.columns == [*table.column_names, "m", "low", "high", "at"]
     late = 0
-    again = pa.concat_tables([table.slice(340, 50), table.slice(400)])  # fifty rows come twice, too late
-    for number, part in enumerate([table.slice(100, 300), again]):
-        write(part, tmp_path, number)
+    again = table.slice(100, 50)  # fifty rows come twice, too late
+    swapped = table.slice(300, 100)  # these come after later rows, whose windows lack them
+    write(table.slice(100, 200), tmp_path, 0)
+    for number, part in enumerate(
+        [table.slice(400, 60), pa.concat_tables([again, swapped, table.slice(460)])]
+    ):
+        write(part, tmp_path, number + 1)
         writer = result.writeStream.format("parquet").option("path", str(tmp_path / "out"))
         query = (
             writer.option("checkpointLocation", str(tmp_path / "state")).trigger(availableNow=True).start()
@@ -82,8 +89,9 @@ def test_a_stream_stopped_and_started_again(spark, tmp_path):
     found = spark.read.parquet(str(tmp_path / "out")).toArrow().sort_by("row")
     assert late == 50
     assert found["row"].to_pylist() == list(range(100, 700))
-    whole = rolling(spark.createDataFrame(table), **arguments).toArrow().sort_by("row").slice(100)
-    assert str(found.to_pylist()) == str(whole.to_pylist())
+    whole = rolling(spark.createDataFrame(table), **arguments).toArrow().sort_by("row")
+    for part, first in ((found.slice(0, 300), 100), (found.slice(360), 460)):
+        assert str(part.to_pylist()) == str(whole.slice(first, part.num_rows).to_pylist())
 
 
 @pytest.mark.spark
