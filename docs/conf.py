@@ -19,6 +19,7 @@ copyright = "2026, the rollstat developers"
 release = version = rollstat.__version__
 
 extensions = [
+    "algorithm_drawings",
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -34,7 +35,13 @@ html_static_path = ["_static"]
 html_search_scorer = str(Path(__file__).parent / "_extensions" / "scorer.js")
 html_css_files = ["rollstat.css"]
 html_title = "rollstat"
+html_favicon = "_static/logo.svg"
 html_theme_options = {
+    "logo": {
+        "text": f"rollstat {version}",
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+    },
     "navbar_align": "left",
     "header_links_before_dropdown": 5,
     "show_toc_level": 2,
