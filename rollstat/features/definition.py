@@ -325,6 +325,33 @@ class Features:
         module = import_module("rollstat.spark.features" if spark else "rollstat.features.computation")
         return module.compute(self, frame, at, threads)
 
+    def write_stream(self, frame: Any, **options: Any) -> Any:
+        """Return the writer of a stream of Spark, in append mode, whose rows have the features.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A streaming frame of Spark with the columns of the rows.
+        **options
+            Those of :func:`rollstat.spark.rolling_stream`: `watermark`, `ttl`, `initial` and `metrics`. If
+            features have several sets of keys, `metrics` counts the rows of the first, and the reports of
+            the others have the names of their keys appended.
+
+        Returns
+        -------
+        DataStreamWriter
+            It writes every row once, with its columns and those of `columns`: the numbers that `compute`
+            returns for the rows written up to then, and for all rows if there is a watermark. The query
+            continues where it stopped, as one of :func:`rollstat.spark.rolling_stream` does.
+
+        Examples
+        --------
+        >>> writer = spending.write_stream(arriving, watermark="1 hour")  # doctest: +SKIP
+        >>> query = writer.option("checkpointLocation", "state").toTable("features")  # doctest: +SKIP
+        """
+        module = import_module("rollstat.spark.features")  # loads Spark
+        return module.write_stream(self, frame, **options)
+
     def stream(self, **options: Any) -> "FeatureStream":
         """Return a stream, which takes rows one by one and answers queries.
 

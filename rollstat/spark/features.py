@@ -1,16 +1,19 @@
 """Sets of features on Spark: a call of `rolling` for each set of keys, with windows of each feature's own."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
+from pyspark.sql.streaming import DataStreamWriter
 
 from rollstat.features.definition import Feature, Features, naming
 from rollstat.features.frames import expression_of
 from rollstat.spark.aggregates import Aggregate
 from rollstat.spark.route import rolling
+from rollstat.spark.structured_streaming import rolling_stream
 
 _OF_CALLS = ("nan_policy", "algorithm")
 
@@ -19,10 +22,37 @@ def compute(features: Features, df: DataFrame, at: Any, threads: Any) -> DataFra
     """Return the rows with the features; see :meth:`rollstat.features.Features.compute`."""
     if threads is not None:
         raise ValueError(f"threads does not apply to frames of Spark; got {threads!r}")
+    found = df if at is None else at
+    for given in _calls(features, df):
+        found = rolling(found, **given) if at is None else rolling(df, at=found, **given)
+    return _ordered(features, found, df if at is None else at)
+
+
+def write_stream(
+    features: Features,
+    df: DataFrame,
+    *,
+    initial: DataFrame | None = None,
+    metrics: str = "rollstat",
+    **options: Any,
+) -> DataStreamWriter:
+    """Return the writer of a stream; see :meth:`rollstat.features.Features.write_stream`."""
+    found, before = df, initial
+    for number, given in enumerate(_calls(features, df)):
+        own = f"{metrics}_{'_'.join(given['partition_by'])}" if number else metrics
+        found, last = rolling_stream(found, initial=before, metrics=own, **given, **options), found
+        options.pop("watermark", None)  # the result is in order
+        if before is not None:
+            new = [field for field in found.schema if field.name not in last.columns]
+            before = before.withColumns({field.name: F.lit(None).cast(field.dataType) for field in new})
+    return _ordered(features, found, df).writeStream.outputMode("append")
+
+
+def _calls(features: Features, df: DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the arguments of a call for each set of keys."""
     order = [*([] if features.on is None else [features.on]), *features.order_by]
     if not order:
         raise ValueError("frames of Spark need on= or order_by=, because their rows have no order")
-    found = df if at is None else at
     for keys in dict.fromkeys(column.by for column in features.columns):
         chosen = [
             each for each in features.features if (features.by if each.keys is None else each.keys) == keys
@@ -33,10 +63,12 @@ def compute(features: Features, df: DataFrame, at: Any, threads: Any) -> DataFra
                 f"on Spark, features of the same keys must have the same {' and '.join(_OF_CALLS)}"
             )
         aggs = [_aggregate(features, feature, df) for feature in chosen]
-        rows, labels = (found, None) if at is None else (df, found)
-        given = {"partition_by": list(keys), "order_by": order, "aggs": aggs, **options[0]}
-        found = rolling(rows, at=labels, **given)
-    names = [*(df if at is None else at).columns, *(column.name for column in features.columns)]
+        yield {"partition_by": list(keys), "order_by": order, "aggs": aggs, **options[0]}
+
+
+def _ordered(features: Features, found: DataFrame, df: DataFrame) -> DataFrame:
+    """Return the columns of `df`, and the features in the order of the definition."""
+    names = [*df.columns, *(column.name for column in features.columns)]
     return found.select(*(found[f"`{name}`"] for name in names))
 
 

@@ -316,5 +316,5 @@ def test_a_kernel_error_names_the_key_and_the_row(spark):
     frame = spark.sql(
         "select id as row, id % 2 as key, if(id = 7, null, timestamp_seconds(id)) as t, 1D as x from range(9)"
     )
-    with pytest.raises(Exception, match=r"window by width is missing at key=1, t=None"):
+    with pytest.raises(Exception, match=r"which gives times, is missing at key=1, t=None"):
         rolling(frame, partition_by="key", order_by="t", window="5 seconds", aggs=MEDIAN).collect()
