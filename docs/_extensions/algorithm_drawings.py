@@ -131,12 +131,11 @@ def svg(name: str) -> str:
             drawn.append(f'<text x="0" y="{y * CELL + 22}" class="label">{label}</text>')
             for x, text in enumerate(cells):
                 if text:
-                    place = f'x="{LABEL + x * CELL + 2}" y="{y * CELL + 2}" width="{CELL - 4}" height="{CELL - 4}"'
-                    kind = "inside" if x in _window(row) else "outside"
-                    drawn.append(f'<rect {place} rx="4" class="{kind}"/>')
-                    drawn.append(
-                        f'<text x="{LABEL + (x + 0.5) * CELL}" y="{y * CELL + 22}" class="{kind}">{text}</text>'
-                    )
+                    kind = f'class="{"inside" if x in _window(row) else "outside"}"'
+                    left, top, side = LABEL + x * CELL, y * CELL, CELL - 4
+                    box = f'x="{left + 2}" y="{top + 2}" width="{side}" height="{side}"'
+                    drawn.append(f'<rect {box} rx="4" {kind}/>')
+                    drawn.append(f'<text x="{left + CELL // 2}" y="{top + 22}" {kind}>{text}</text>')
         last = " last" if row == len(steps) - 1 else ""
         delay = f"animation-delay:{row * SECONDS}s;animation-duration:{len(steps) * SECONDS}s"
         frames.append(f'<g class="frame{last}" style="{delay}">{"".join(drawn)}</g>')
