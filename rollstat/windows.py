@@ -33,7 +33,6 @@ from rollstat.kernels.time_bounds import (
     lags_agree,
     time_bounds,
 )
-from rollstat.sorting import order as order_of
 from rollstat.thresholds import ANY_ORDER_ROWS, ANY_ORDER_SHARE
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -100,6 +99,13 @@ class Around:
 
     before: Any
     after: Any
+
+
+def _order_of(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the rows in the order of their values."""
+    from rollstat.sorting import order  # imports kernels that few windows need
+
+    return order(values)
 
 
 class Rows(NamedTuple):
@@ -595,7 +601,7 @@ class ExplicitWindows(Windows):
         breaks = np.empty(self.rows, np.int64)
         count, covered = parts_of(self._start, self._end, size, breaks)
         if covered > 2 * (self.length + size):
-            self._sort(order_of(self._start))
+            self._sort(_order_of(self._start))
             count, _ = parts_of(self._start, self._end, size, breaks)
         self.breaks = breaks[:count].copy()
 
@@ -743,10 +749,10 @@ def each_window(
         return ExplicitWindows(*bounds, length, periods, "a size for each", position=rows)
     order, same = None, not any(map(np.ndim, reach))
     if same and first_unordered(at, at_offsets) >= 0:
-        order = order_of(at)
+        order = _order_of(at)
         if len(offsets) > 2:
             segments = np.repeat(np.arange(len(offsets) - 1), np.diff(at_offsets))
-            order = order[order_of(segments[order])]
+            order = order[_order_of(segments[order])]
         at = at[order]
     found = Found(reach, offsets, times, at_offsets, at, None)
     if same and length < SPARSE * len(at):

@@ -8,16 +8,22 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
+from numba import config
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block, Outcome, read_only
-from rollstat.dtypes import compute_dtype, warn_at_caller, warn_of_rounding
+from rollstat.blocks import Block, Outcome, exact_floats, read_only
+from rollstat.compile.bound_calls import BoundKernel
+from rollstat.dtypes import compute_dtype, same_memory, warn_at_caller, warn_of_rounding
 from rollstat.kernels.aggregate.apply_windows import apply_windows
+from rollstat.kernels.aggregate.van_herk import scan
+from rollstat.kernels.missing.counting import has_nan
 from rollstat.operators.interface import NOTHING, compiled, empty_result, function_operator
-from rollstat.operators.layout import computing_dtype, describe_function
-from rollstat.plan import IN_ANY_ORDER, NAMED, Choice, Computation, OneCall, Output
+from rollstat.operators.layout import Layout, computing_dtype, describe_function
+from rollstat.plan import IN_ANY_ORDER, NAMED, Bounds, Choice, Computation, OneCall, Output
+from rollstat.results import convert
 from rollstat.statistics.aggregate import drivers
-from rollstat.statistics.one_call import operator_in_one_call
+from rollstat.statistics.one_call import SHORT
+from rollstat.statistics.sums.float_range import combine_within_range, may_leave_range
 from rollstat.windows import Windows
 
 _KINDS = {"f": "float", "i": "integer", "u": "integer", "b": "truth"}
@@ -254,3 +260,57 @@ class Application(Computation):
             apply_windows(operator, columns, start, end, read_only(block.count), min_periods, out)
         drivers.deliver(written, results)
         return Outcome(algorithm=self.choose(block).name)
+
+
+def operator_in_one_call(
+    operator: Any, layout: Layout, least: int, marks: Sequence[float], longest: int
+) -> OneCall | None:
+    """Return what combines the values of each window, if none is missing; None if no kernel does.
+
+    `operator` and `layout` are those of :func:`rollstat.statistics.aggregate.drivers.prepare`, the other
+    parameters those of :func:`rollstat.statistics.sorted_windows.sorted_in_one_call`.
+    """
+    if getattr(operator, "with_row", False) or config.DISABLE_JIT:
+        return None
+    kernel, exact = BoundKernel(scan), getattr(operator, "rounds_integers", False)
+    limits, longest = None, max(longest, 1)
+    if hasattr(operator, "unscaled"):
+        kind: Any = type(operator)
+        operator, layout, limits = drivers.without_exponents(kind, operator, longest)
+        if limits[0] < 0.0:
+            return None
+
+    def write(series: Sequence[Any], bounds: Bounds, outputs: Sequence[NDArray[Any]]) -> bool:
+        columns = []
+        for values in series:
+            if values.dtype.kind == "f" and not _combines(values, limits, longest):
+                return False
+            column = exact_floats(values) if exact else values
+            if column is None:
+                return False
+            columns.append(read_only(column.astype(computing_dtype(values.dtype), copy=False)))
+        if may_leave_range(operator, columns, max(bounds.longest, 1)):
+            return False
+        few = bounds.end - bounds.start < max(least, 1)
+        if least == 0 and few.any():  # which have the identity as their result
+            return False
+        suffix, failed = np.empty(max(bounds.longest, 1), layout.state), np.zeros(len(bounds.start), np.bool_)
+        given = tuple(columns) if len(columns) > 1 else columns[0]
+        written = [same_memory(out, dtype) for out, dtype in zip(outputs, layout.outputs)]
+        out = written[0] if layout.single else tuple(written)
+        kernel(operator, given, bounds.start, bounds.end, suffix, out, failed)
+        if np.count_nonzero(failed):  # faster than `any`
+            return False
+        for view, result, mark in zip(outputs, written, marks):
+            if view is not result:
+                result[few] = 0
+                convert(result, view)
+            view[few] = mark
+        return True
+
+    return OneCall(Choice("operator_scan", SHORT), write, 10.0)
+
+
+def _combines(values: NDArray[Any], limits: tuple[float, float] | None, longest: int) -> bool:
+    """Return whether no value is missing, and none needs the exponents that an operator leaves out."""
+    return not has_nan(values) if limits is None else combine_within_range(values, limits, longest)

@@ -1,6 +1,18 @@
-"""Windows over several axes.
+"""Windows over several axes; modules are loaded when a box is first computed, as they import many kernels.
 
 - `boxes`: resolves a box, its edges and its missing values, and runs it.
 - `separable`: extrema, one axis after the other.
 - `selection`: order statistics of all values of a box.
+- `moments`: sums and what follows from them, of all values of a box.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "boxes": ["box_extrema"],
+        "selection": ["box_order_statistics"],
+        "moments": ["box_moment"],
+    },
+)

@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Outcome
-from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
+from rollstat.compile.bound_calls import BoundKernel
+from rollstat.kernels.extrema.any_windows import extremes_of_windows, write_distances
+from rollstat.plan import NAMED, Bounds, Choice, Computation, OneCall, Output
 from rollstat.registry import reject_algorithm
 from rollstat.statistics.extrema import drivers
-from rollstat.statistics.one_call import extrema_in_one_call
+from rollstat.statistics.one_call import SHORT, OverFloats
 from rollstat.windows import Windows
 
 ALGORITHMS = {
@@ -20,6 +22,7 @@ ALGORITHMS = {
 }
 
 _FIXED_ONLY = ("doubling",)
+_NOTHING = np.empty(0)
 _KINDS = {"min": "value", "max": "value", "argmin": "position", "argmax": "position", "ptp": "difference"}
 
 
@@ -128,3 +131,43 @@ def write_distance(block: Block, min_periods: int, low: Any, high: Any, result: 
     if result.dtype == np.int64 and (distance[observed] > np.iinfo(np.int64).max).any():
         raise OverflowError("the distance between two datetimes of a window does not fit in 64 bits")
     result[...] = np.where(observed, distance, 0).astype(result.dtype)
+
+
+def extrema_in_one_call(
+    names: Sequence[str], last: bool, opposite: bool, relative_to: str, least: int, marks: Sequence[float]
+) -> OneCall | None:
+    """Return what computes extrema and their positions; None if these have marks that it cannot write.
+
+    The first four parameters are those of :class:`ExtremaOf`, the
+    others those of :func:`rollstat.statistics.sorted_windows.sorted_in_one_call`.
+    """
+    same = all(mark == marks[0] or mark != mark for mark in marks)
+    if not same or ("ptp" in names and marks[0] == marks[0]):  # the distance of two marks is none
+        return None
+    kernel = BoundKernel(extremes_of_windows)
+
+    def find(values: Any, bounds: Bounds, sign: float, ties: bool, value: Any, position: Any) -> None:
+        rows = np.empty(len(values), np.int64)
+        start, end = bounds.start, bounds.end
+        kernel(values, start, end, sign, ties, least, rows, marks[0], value, position)
+
+    def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> None:
+        (values,) = columns
+        for name, out in zip(names, outputs):
+            if name in ("min", "max"):
+                find(values, bounds, 1.0 if name == "min" else -1.0, False, out, _NOTHING)
+            elif name == "ptp":
+                low, high = np.empty((2, len(out)))
+                find(values, bounds, 1.0, False, low, _NOTHING)
+                find(values, bounds, -1.0, False, high, _NOTHING)
+                write_distances(low, high, out)
+            else:
+                ties = last != (name == "argmax" and opposite)
+                find(values, bounds, 1.0 if name == "argmin" else -1.0, ties, _NOTHING, out)
+                if relative_to == "oldest":
+                    np.subtract(out, bounds.start, out=out, where=out >= 0)
+                elif relative_to == "newest":
+                    np.subtract(bounds.end - 1, out, out=out, where=out >= 0)
+
+    passes = sum(3 if name == "ptp" else 1 for name in names)
+    return OneCall(Choice("wedge", SHORT), OverFloats(run), 10.0 * passes)

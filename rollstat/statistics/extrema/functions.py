@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.dtypes import check_array, plain, union_mask
 from rollstat.options import CommonOptions, Window, choice, whole_number
-from rollstat.statistics.boxes.boxes import box_extrema
+from rollstat.statistics import boxes
 from rollstat.statistics.common import call, statistic
 from rollstat.statistics.extrema.computation import ALGORITHMS, ExtremaOf
 
@@ -48,7 +48,7 @@ def _extrema(
             raise ValueError(f"axis must be one axis for {name}; got {options.get('axis')!r}")
         if relative_to != "data":
             raise ValueError(f"relative_to must be 'data' for boxes; got {relative_to!r}")
-        return box_extrema(arr, window, names, dict(options), *rules)
+        return boxes.box_extrema(arr, window, names, dict(options), *rules)
     parameters: dict[str, Any] = dict(zip(("last", "opposite"), rules))
     parameters |= {"names": names, "relative_to": relative_to}
     return call(ExtremaOf, [arr], window, options, name, ALGORITHMS, **parameters)

@@ -15,10 +15,10 @@ from rollstat.blocks import Block, Point, read_only
 from rollstat.kernels.rank_space.sorted_windows import sorted_windows
 from rollstat.plan import NAMED, Choice, Computation, OneCall
 from rollstat.registry import reject_algorithm
-from rollstat.statistics.one_call import sorted_in_one_call
 from rollstat.statistics.selection import small_window
 from rollstat.statistics.selection.rank_bits import split_rows
 from rollstat.statistics.selection.ranking import tied_ranks, write_sorted
+from rollstat.statistics.sorted_windows import sorted_in_one_call
 from rollstat.windows import Windows
 
 RANK_SET = {"rank_set": "every window and dtype"}

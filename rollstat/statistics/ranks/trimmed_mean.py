@@ -13,7 +13,6 @@ from rollstat.dtypes import is_large
 from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.kernels.rank_space.trimmed_mean import create, sums_of_columns, trimmed_means
 from rollstat.plan import Choice, OneCall, Output
-from rollstat.statistics.one_call import sorted_in_one_call
 from rollstat.statistics.ranks.rank_space import (
     NETWORK,
     RankComputation,
@@ -21,6 +20,7 @@ from rollstat.statistics.ranks.rank_space import (
     read_sorted,
     sorted_columns,
 )
+from rollstat.statistics.sorted_windows import sorted_in_one_call
 from rollstat.windows import Windows
 
 # Exponent of the sum of as many values as a window can have.

@@ -24,9 +24,9 @@ from rollstat.plan import IN_ANY_ORDER, NAMED, Choice, Computation, OneCall, Out
 from rollstat.registry import reject_algorithm
 from rollstat.statistics.extrema import drivers as extrema
 from rollstat.statistics.extrema.computation import write_distance
-from rollstat.statistics.one_call import sorted_in_one_call
 from rollstat.statistics.selection import rank_bits, row_by_row, small_window, wavelet_matrix
 from rollstat.statistics.selection.ranking import write_sorted
+from rollstat.statistics.sorted_windows import sorted_in_one_call
 from rollstat.windows import Windows
 
 ALGORITHMS = {

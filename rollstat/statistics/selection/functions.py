@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Window
-from rollstat.statistics.boxes.selection import box_order_statistics
+from rollstat.statistics import boxes
 from rollstat.statistics.common import call, check_k, statistic
 from rollstat.statistics.selection.computation import ALGORITHMS, Kth, OrderStatistics, Quantile
 
@@ -58,7 +58,7 @@ def _select(
     if isinstance(options.get("axis"), tuple):
         if positions:
             raise ValueError(f"axis must be one axis for {name}; got {options.get('axis')!r}")
-        return box_order_statistics(arr, window, requests, one, dict(options))
+        return boxes.box_order_statistics(arr, window, requests, one, dict(options))
     algorithms = _POSITIONS if positions else ALGORITHMS
     parameters: dict[str, Any] = {"requests": tuple(requests), "positions": positions}
     return call(OrderStatistics, [arr], window, options, name, algorithms, stack=not one, **parameters)

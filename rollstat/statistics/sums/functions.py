@@ -6,8 +6,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.kernels.missing.counting import ALL, ANY, COUNT, NEWEST, OLDEST
 from rollstat.options import CommonOptions, Window, check_flag, whole_number
+from rollstat.statistics import boxes
 from rollstat.statistics.aggregate.drivers import ALGORITHMS
-from rollstat.statistics.boxes.moments import box_moment
 from rollstat.statistics.common import (
     COMBINED,
     call,
@@ -133,7 +133,7 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     """
     if isinstance(options.get("axis"), tuple):
         numbers("arr", arr)
-        return box_moment(arr, window, "sum", dict(options))
+        return boxes.box_moment(arr, window, "sum", dict(options))
     kind = numbers("arr", arr, durations=True).dtype.kind
     if kind == "m":
         return combine([arr], window, operators.IntegerSum(), "sum", options, 0, "value", durations=True)
@@ -179,7 +179,7 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     """
     if isinstance(options.get("axis"), tuple):
         numbers("arr", arr)
-        return box_moment(arr, window, "mean", dict(options))
+        return boxes.box_moment(arr, window, "mean", dict(options))
     if numbers("arr", arr, durations=True).dtype.kind == "m":
         return combine(
             [arr], window, operators.sums.WholeMean(), "mean", options, kind="value", durations=True
@@ -442,7 +442,7 @@ def rolling_std(
     """
     if isinstance(options.get("axis"), tuple):
         numbers("arr", arr)
-        return box_moment(arr, window, "std", dict(options), whole_number("ddof", ddof, 0))
+        return boxes.box_moment(arr, window, "std", dict(options), whole_number("ddof", ddof, 0))
     return _with_ddof(operators.StandardDeviation, [arr], window, ddof, options)
 
 

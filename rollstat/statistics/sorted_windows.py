@@ -1,0 +1,47 @@
+"""Statistics of a short series that are read from a sorted array of each window, in one kernel call."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.blocks import NOTHING_MISSING
+from rollstat.compile.bound_calls import BoundKernel
+from rollstat.dtypes import EXACT
+from rollstat.kernels.rank_space.sorted_windows import sorted_windows
+from rollstat.plan import Bounds, Choice, OneCall
+from rollstat.statistics.one_call import SHORT, OverFloats
+
+# Distances of integers up to here, halves of them, and means of two halves, are exact in float64.
+_EXACT_DISTANCES = 2**50
+
+
+def sorted_in_one_call(
+    reader: NamedTuple, least: int, marks: Sequence[float], *, distances: bool = False
+) -> OneCall:
+    """Return what reads statistics from a sorted array of each window.
+
+    Parameters
+    ----------
+    reader : NamedTuple
+        What to read, see :mod:`rollstat.kernels.rank_space.sorted_windows`.
+    least : int
+        Observations below which a window has no result.
+    marks : sequence of float
+        What each result is where there is none.
+    distances : bool
+        Whether distances of values, and means of these, must be exact.
+    """
+    kernel, marked = BoundKernel(sorted_windows), np.array([*marks, 0.0][:2])
+
+    def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> bool:
+        (values,), (start, end, longest, own) = columns, bounds
+        window = np.empty(longest + 1)
+        return bool(
+            kernel(reader, values, NOTHING_MISSING, start, end, own, least, window, marked, tuple(outputs))
+        )
+
+    call = OverFloats(run, _EXACT_DISTANCES if distances else EXACT)
+    # A third of the entries move on average.
+    return OneCall(Choice("sorted_window", SHORT), call, 15.0, 0.35)
