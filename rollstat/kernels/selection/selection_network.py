@@ -25,18 +25,18 @@ A network finds the same ranks in every window, but with missing values both the
 and the rank differ from row to row. So missing values are replaced by sentinels, below or above everything,
 in a regular sequence with a share ``s`` of them below. A window with ``g`` missing values then has ``s * g``
 sentinels below its observations, give or take one, and an observation of rank ``s * count`` has rank about
-``s * m`` among all ``m``, whatever `g` is. Only the two or three ranks that occur must be found::
+``s * m`` among all ``m``, whatever `g` is. Only the few ranks that can occur must be found::
 
     values    3  .  8  .  1  .  5        s = 1/2, the median of every window
-    keys      3 -oo 8 oo  1 -oo 5
+    keys      3  oo 8 -oo 1  oo 5
               [----------]               rank 0 of 3, 8    + 1 below = 1 of 4
                  [---------]             rank 0 of 8, 1    + 1 below = 1 of 4
                     [---------]          rank 0 of 8, 1    + 1 below = 1 of 4
 
-State: the phase of the sequence. Invariant: among ``g`` consecutive missing values, the number below differs
-from ``s * g`` by less than one. Observations equal to a sentinel (an infinity, the limits of the integers) do
-no harm: equal values are interchangeable, and the rank counts exactly the observations. Cost: O(1) a row, no
-branch on values. Source: own construction; the sequence is that of J. E. Bresenham's line,
+State: `Observed`. Invariant: ``floor(s * g + 1/2)`` of the first ``g`` missing values are below, so in a
+window it is ``s * g`` rounded down or up. Observations equal to a sentinel (an infinity, the limits of the
+integers) do no harm: equal values are interchangeable, and the rank counts exactly the observations. Cost:
+O(1) a row, no branch on values. Source: own construction; the sequence is that of J. E. Bresenham's line,
 doi:10.1147/sj.41.0025.
 
 Narrow windows of long series: the network is compiled into a loop of its own, see
@@ -44,11 +44,12 @@ Narrow windows of long series: the network is compiled into a loop of its own, s
 reads beyond its end.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import dispatched
 from rollstat.compile.simd.register_networks import (
     AT_RANK,
     MIDPOINT,
@@ -56,8 +57,9 @@ from rollstat.compile.simd.register_networks import (
     select_groups,
 )
 from rollstat.compile.simd.vectors import lanes_of, transpose_four
+from rollstat.kernels.comparator import Greatest, Least, worst_of
 from rollstat.kernels.loops import copy, exchange, lower_of, upper_of
-from rollstat.kernels.selection.quantiles import interpolate_constant
+from rollstat.kernels.selection.quantiles import interpolate_constant, quantile_point
 
 # Groups between two chances to stop at a NaN.
 _GROUPS_OF_PART = 128
@@ -212,68 +214,6 @@ def run_network(values, network, scratch, outputs, fractions, out):
 
 
 @kernel
-def place_sentinels(values, missing, share, lowest, highest, keys, low):
-    """Write the values with sentinels for missing ones, and mark the sentinels below everything.
-
-    Parameters
-    ----------
-    values, missing : ndarray, shape (length,)
-    share : uint64
-        Share of the sentinels that are below, times 2**64.
-    lowest, highest : scalar of the dtype of the values
-    keys : ndarray, shape (length,)
-        Receives values and sentinels.
-    low : ndarray of uint8, shape (length,)
-        Receives 1 for a sentinel below, else 0.
-    """
-    phase = np.uint64(1) << np.uint64(63)
-    for i in range(len(values)):
-        # Arithmetic modulo 2**64 instead of branches, which random gaps would make unpredictable.
-        gap = missing[i]
-        step = share if gap else np.uint64(0)
-        phase += step
-        below = phase < step  # the sum wrapped around
-        low[i] = below
-        sentinel = lowest if below else highest
-        keys[i] = sentinel if gap else values[i]
-
-
-@kernel
-def rank_in_all(rank, low, among):
-    """Write the wanted ranks among observations and sentinels; return the smallest and the largest.
-
-    Parameters
-    ----------
-    rank : ndarray of int64, shape (rows,)
-        Rank among the observations of each window, negative where nothing is wanted.
-    low : ndarray of uint8, shape (rows + width - 1,)
-        1 for a sentinel below everything, else 0.
-    among : ndarray of int64, shape (rows,)
-        Receives the ranks, -1 where nothing is wanted.
-
-    Returns
-    -------
-    first, last : int
-        ``first > last`` if nothing is wanted.
-    """
-    width = len(low) - len(rank) + 1
-    below = 0
-    for i in range(width - 1):
-        below += np.int64(low[i])
-    entering = low[width - 1 :]
-    first, last = width, -1
-    for row in range(len(rank)):
-        below += np.int64(entering[row])
-        wanted = rank[row] >= 0
-        found = rank[row] + below
-        below -= np.int64(low[row])
-        among[row] = found if wanted else -1
-        first = min(first, found if wanted else width)
-        last = max(last, found if wanted else -1)
-    return first, last
-
-
-@kernel
 def pick(found, first, last, rank, lower, upper):
     """Copy, for every row with ``first <= rank[row] <= last``, the value found for that rank.
 
@@ -330,3 +270,158 @@ def run_in_registers(network, values, rest, fractions, out, last):
     for i in range(len(fractions)):
         copy(last[i * room :], out[(i + 1) * rows - left : (i + 1) * rows])
     return True
+
+
+class Lanes(NamedTuple):
+    """A network as a list of instructions, and what else :func:`run_network` needs to find its ranks."""
+
+    network: Network
+    scratch: LaneScratch
+    outputs: np.ndarray
+    fractions: np.ndarray
+
+
+class Registers(NamedTuple):
+    """A network that is compiled into the loop, and what :func:`select_groups` needs to find its ranks.
+
+    Attributes
+    ----------
+    network : RegisterNetwork
+    fractions : ndarray of float64, shape (ranks,)
+        Not read.
+    found : ndarray, shape (ranks * rows,)
+        The memory that the ranks are written to.
+    """
+
+    network: Any
+    fractions: np.ndarray
+    found: np.ndarray
+
+
+class Observed(NamedTuple):
+    """Memory for the windows of a part of a series in which values are missing.
+
+    Attributes
+    ----------
+    keys : ndarray of the dtype of the values, shape (at least rows + width - 1,)
+        Values and sentinels.
+    gaps : ndarray of int32, shape (at least rows + width,)
+        Number of missing values before each row, and of all.
+    found : ndarray of the dtype of the values, shape (ranks, rows)
+        The ranks among values and sentinels; only the first four are read.
+    """
+
+    keys: np.ndarray
+    gaps: np.ndarray
+    found: np.ndarray
+
+
+class Order(NamedTuple):
+    """Which observation of every window is wanted, and how sentinels are placed for that.
+
+    Attributes
+    ----------
+    k, q, interpolation
+        The k-th observation or, if `k` is 0, a quantile, see :mod:`rollstat.kernels.selection.quantiles`.
+    least : int
+        Fewest observations of a result.
+    mark : float
+        What is written below that.
+    share : float
+        Share of the sentinels that are below; a multiple of 2**-20, so that no product with it is rounded.
+    first : int
+        First of the ranks that are found.
+    """
+
+    k: int
+    q: float
+    interpolation: int
+    least: int
+    mark: float
+    share: float
+    first: int
+
+
+@kernel
+def _by_lanes(finder, keys, found):
+    run_network(keys, finder.network, finder.scratch, finder.outputs, finder.fractions, found)
+
+
+@kernel
+def _by_registers(finder, keys, found):
+    groups = found.shape[1] // group_rows(finder.network, keys)
+    select_groups(finder.network, keys, 0, groups, finder.fractions, finder.found, 0, found.shape[1])
+
+
+def _find_ranks(finder, keys, found):
+    """Write ranks of all windows of `keys` to `found`."""
+    (_by_registers if isinstance(finder, Registers) else _by_lanes)(finder, keys, found)
+
+
+@dispatched(_find_ranks)
+def _choose_finder(finder, keys, found):
+    return _by_registers if finder.instance_class is Registers else _by_lanes
+
+
+@kernel(forceinline=True)
+def _low(gaps, share):
+    """Return how many of so many consecutive missing values are below everything."""
+    return np.floor(gaps * share + 0.5)
+
+
+@kernel
+def _place_sentinels(values, missing, share, keys, gaps):
+    """Write the values with sentinels for missing ones, and count these."""
+    count = np.int32(0)
+    for i in range(len(values)):
+        gaps[i] = count
+        count += np.int32(missing[i])
+    gaps[len(values)] = count
+    lowest, highest = worst_of(Greatest(), values), worst_of(Least(), values)
+    for i in range(len(values)):
+        before = np.float64(gaps[i])
+        sentinel = lowest if _low(before, share) < _low(before + 1.0, share) else highest
+        keys[i] = sentinel if missing[i] else values[i]
+
+
+@kernel
+def _write_points(found, gaps, width, order, out):
+    """Write the results of a part, given the ranks among values and sentinels."""
+    k, q, interpolation, least, mark, share, first = order
+    last = len(found) - 1
+    one, two, three, four = found[0], found[min(1, last)], found[min(2, last)], found[min(3, last)]
+    starts, ends = gaps[: len(out)], gaps[width:]
+    for i in range(len(out)):
+        before, until = np.float64(starts[i]), np.float64(ends[i])
+        count = width - (until - before)
+        rank = np.floor(q * (count - 1.0)) if k == 0 else k - 1.0 if k > 0 else count + k
+        place = rank + _low(until, share) - _low(before, share) - first
+        a, b, c, d = np.float64(one[i]), np.float64(two[i]), np.float64(three[i]), np.float64(four[i])
+        lower = a if place < 0.5 else b if place < 1.5 else c if place < 2.5 else d
+        upper = b if place < 0.5 else c if place < 1.5 else d
+        point = quantile_point(lower, upper, count, q, interpolation)
+        out[i] = point if count >= least else mark
+
+
+@kernel
+def write_observed(finder, memory, values, missing, order, out):
+    """Write an order statistic of the observations of every window, or a mark where there are too few.
+
+    Parameters
+    ----------
+    finder : Lanes or Registers
+        Finds the ranks that occur among values and sentinels.
+    memory : Observed
+    values, missing : ndarray, shape (rows + width - 1,)
+    order : Order
+    out : ndarray, shape (rows,)
+        Receives the results, computed in float64.
+    """
+    keys, gaps, found = memory
+    rows, part, width = len(out), found.shape[1], len(values) - len(out) + 1
+    for first in range(0, rows, part):
+        last = min(first + part, rows)
+        covered = slice(first, last + width - 1)
+        _place_sentinels(values[covered], missing[covered], order.share, keys, gaps)
+        _find_ranks(finder, keys, found)
+        _write_points(found, gaps, width, order, out[first:last])

@@ -50,6 +50,7 @@ _POINTS = {"rank_bits": rank_bits.select_points, "small_window": small_window.se
 _FIXED_ONLY = {"small_window": small_window.LARGEST_WIDTH, "three_trees": None}
 
 
+_IF_NOT_FLOATS = (("rank_bits", "values are missing, and results are not floating numbers that hold them"),)
 _IF_ROUNDED = (("rank_bits", "float64 does not hold the values"),)
 
 
@@ -182,7 +183,7 @@ class OrderStatistics(Computation):
             at_run_time = (("sortedness", "the values only rise or only fall"),)
             return Choice("rank_bits", reason, at_run_time)
         reason = f"windows of at most {widest} rows, over {self.rows} rows"
-        return Choice("small_window", reason)
+        return Choice("small_window", reason, _IF_NOT_FLOATS if self.dtype.kind != "f" else ())
 
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
@@ -231,6 +232,10 @@ class OrderStatistics(Computation):
             if self._read_sorted(block, min_periods, results):
                 return Outcome(marked=block.nan_below is not None, algorithm=algorithm)
             algorithm = "rank_bits"
+        if algorithm == "small_window" and block.missing is not None:
+            if self._write_observed(block, min_periods, results):
+                return Outcome(marked=block.nan_below is not None, algorithm=algorithm)
+            algorithm = "rank_bits"
         if algorithm in _DRIVERS:
             self._select(algorithm, block, min_periods, results)
         else:
@@ -263,6 +268,19 @@ class OrderStatistics(Computation):
                 result[...] = position
         elif not direct:
             self._combine(block, selection, results)
+
+    def _write_observed(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> bool:
+        """Write order statistics of windows in which values are missing; return whether networks can."""
+        served = [r.kind() == "value" or f.dtype.kind == "f" for r, f in zip(self.requests, results)]
+        if not all(served) or block.magnitude > EXACT:
+            return False
+        least, mark = (min_periods, 0.0) if block.nan_below is None else (block.nan_below, np.nan)
+        for request, result in zip(self.requests, results):
+            k, q = getattr(request, "k", 0), getattr(request, "q", 0.0)
+            interpolation = INTERPOLATIONS[getattr(request, "interpolation", "linear")]
+            fewest = max(least, request.required)
+            small_window.select_observed(block, k, q, interpolation, fewest, mark, result)
+        return True
 
     def _read_sorted(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> bool:
         """Write all order statistics from a sorted array of each window, if float64 holds the values."""

@@ -16,14 +16,18 @@ from rollstat.blocks import Block, Kept, Point, Selection, read_only
 from rollstat.compile.simd.codegen import VECTOR_BYTES
 from rollstat.compile.simd.register_networks import AT_RANK, LINEAR, MIDPOINT, RegisterNetwork
 from rollstat.compile.simd.vectors import aligned_empty
+from rollstat.kernels.selection.quantiles import wanted_ranks
 from rollstat.kernels.selection.selection_network import (
+    Lanes,
     LaneScratch,
     Network,
+    Observed,
+    Order,
+    Registers,
     pick,
-    place_sentinels,
-    rank_in_all,
     run_in_registers,
     run_network,
+    write_observed,
 )
 from rollstat.statistics.selection.networks import register_network, selection_network
 
@@ -33,7 +37,8 @@ LARGEST_WIDTH = 512
 _ROW_BYTES = 2048  # of a group: with fewer, each instruction has more overhead; more exceed the cache
 _LONGEST_KEPT = 1 << 14  # elements of scratch that a thread keeps: clearing new memory takes time
 _BLOCK_BYTES = 1 << 20
-_MOST_COMPARISONS = 1300  # of a compiled network: more exceed the first cache, and take seconds to compile
+_PART_ROWS = 1 << 11  # of results of a compiled network where values are missing: what the caches hold
+_MOST_COMPARISONS = 1600  # of a compiled network: more exceed the first cache, and take seconds to compile
 _SECONDS_A_ROW = 4e-9  # that a compiled network saves, about
 _RANKS_AT_ONCE = 4  # if ranks vary: one network finds them all, and its results fit in the cache
 
@@ -106,12 +111,23 @@ _Pairs = tuple[tuple[int, int], ...]
 
 def _outputs(points: tuple[Point, ...]) -> tuple[_Pairs, _Pairs, NDArray[np.float64]]:
     """Return the ranges of ranks that points need, what a kernel writes for each point, and the fractions."""
-    outputs, first = [], 0
+    ranges: list[tuple[int, int]] = []
+    outputs, found = [], 0
     for point in points:
-        outputs.append((first, MIDPOINT if point.midpoint else LINEAR if point.between else AT_RANK))
-        first += 1 + point.between
-    ranges = tuple((point.rank, point.rank + point.between) for point in points)
-    return ranges, tuple(outputs), np.array([point.fraction for point in points])
+        first, last = point.rank, point.rank + point.between
+        low, high = ranges.pop() if ranges else (first, first - 1)
+        if low <= first <= high + 1:  # neighbours, which are found together
+            found -= high + 1 - low
+            last = max(high, last)
+        else:
+            ranges.append((low, high))
+            low = first
+        outputs.append(
+            (found + first - low, MIDPOINT if point.midpoint else LINEAR if point.between else AT_RANK)
+        )
+        ranges.append((low, last))
+        found += last + 1 - low
+    return tuple(ranges), tuple(outputs), np.array([point.fraction for point in points])
 
 
 @lru_cache(maxsize=64)
@@ -178,11 +194,19 @@ def run(
         written = _run_in_registers(values, *compiled, results)
         if written or not searched:
             return written
-    network, lanes, stride, *outputs = _prepare(width, points, results.shape[1], values.itemsize)
-    key = network.rows, lanes, stride, values.dtype, results.dtype
-    scratch = _scratch.get(key, partial(_new_scratch, *key), network.rows * stride <= _LONGEST_KEPT)
-    run_network(values, network, scratch, *outputs, results)
+    lanes = _lanes(values, width, points, results.shape[1], results.dtype)
+    run_network(values, *lanes, results)
     return True
+
+
+def _lanes(
+    values: NDArray[Any], width: int, points: tuple[Point, ...], rows: int, dtype: np.dtype[Any]
+) -> Lanes:
+    """Return a network as a list of instructions, with memory for points of a dtype."""
+    network, lanes, stride, *outputs = _prepare(width, points, rows, values.itemsize)
+    key = network.rows, lanes, stride, values.dtype, dtype
+    scratch = _scratch.get(key, partial(_new_scratch, *key), network.rows * stride <= _LONGEST_KEPT)
+    return Lanes(network, scratch, *outputs)
 
 
 def _run_in_registers(
@@ -204,49 +228,87 @@ def _run_in_registers(
 def select(block: Block, request: Selection) -> None:
     """Answer the request, see :class:`rollstat.blocks.Selection`; it has no positions.
 
-    The windows have one width, up to `LARGEST_WIDTH` rows. Each rank that occurs is found in every window.
+    The windows have one width, up to `LARGEST_WIDTH` rows, and no value is missing. Each rank that occurs is
+    found in every window.
     """
+    values, width = read_only(block.values), block.width
     for i, rank in enumerate(request.rank):
-        keys, first, top = (
-            block.values,
-            int(rank.min(where=rank >= 0, initial=block.width)),
-            int(rank.max(initial=-1)),
-        )
-        if block.missing is not None:
-            keys, rank, first, top = _rank_in_all(block, rank)
         pair = request.upper is not None
-        upper = np.empty(0, keys.dtype) if request.upper is None else request.upper[i]
-        for low in range(first, top + 1, _RANKS_AT_ONCE):
+        upper = np.empty(0, values.dtype) if request.upper is None else request.upper[i]
+        top = int(rank.max(initial=-1))
+        for low in range(int(rank.min(where=rank >= 0, initial=width)), top + 1, _RANKS_AT_ONCE):
             high = min(low + _RANKS_AT_ONCE - 1, top)
-            points = tuple(map(Point, range(low, min(high + pair, block.width - 1) + 1)))
-            found = np.empty((len(points), block.rows), keys.dtype)
-            run(read_only(keys), block.width, points, found)
+            found = _find(values, width, low, min(high + pair, width - 1))
             pick(found, low, high, rank, request.lower[i], upper)
 
 
-def _rank_in_all(block: Block, rank: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64], int, int]:
-    """Return values with sentinels for missing ones, ranks among all of them, and their range."""
-    keys, among = np.empty_like(block.values), np.empty_like(rank)
-    low = np.empty(len(keys), np.uint8)
-    if keys.dtype.kind == "f":
-        limits = -np.inf, np.inf
-    else:
-        limits = np.iinfo(keys.dtype).min, np.iinfo(keys.dtype).max
-    share = _share(rank, block.count)
-    place_sentinels(block.values, block.missing, share, *map(keys.dtype.type, limits), keys, low)
-    return keys, among, *rank_in_all(rank, low, among)
+def _find(values: NDArray[Any], width: int, low: int, high: int) -> NDArray[Any]:
+    """Return ranks `low` to `high` of every window."""
+    points = tuple(map(Point, range(low, high + 1)))
+    found = np.empty((len(points), len(values) - width + 1), values.dtype)
+    run(values, width, points, found)
+    return found
 
 
-def _share(rank: NDArray[np.int64], count: NDArray[np.int64]) -> np.uint64:
-    """Return the share of missing values to put below, times 2**64, for which ranks among all differ least.
+@lru_cache(maxsize=64)
+def _share_below(width: int, k: int, q: float, least: int) -> tuple[float, int, int]:
+    """Return the share of missing values to put below, and the first and the last rank that then occur.
 
-    That is the slope of rank by count: q for quantiles, 0 or 1 for a k-th from either end. A sample is
-    enough, because any share gives the right values.
+    For the share q, or 0 or 1 for a k-th from either end, the fewest ranks occur. They are those of windows
+    with `least` observations or more, and the next ones.
     """
-    step = max(len(rank) // 1024, 1)
-    wanted = rank[::step] >= 0
-    rank, count = rank[::step][wanted], count[::step][wanted]
-    centered = count - count.mean() if len(count) else np.zeros(1)
-    square = float(centered @ centered)
-    slope = float(centered @ rank) / square if square > 0 else 0.0
-    return np.uint64(min(max(round(100 * slope), 0), 100) * (2**64 // 100))
+    share = float(k < 0) if k else round(q * 2**20) / 2**20
+    count = np.arange(max(least, 1), width + 1)
+    rank = np.empty(len(count), np.int64)
+    wanted_ranks(count, k, q, 0, rank)
+    below = share * (width - count)
+    upper = (q * (count - 1) > rank) & (k == 0)
+    first, last = (rank + np.floor(below)).min(), (rank + upper + np.ceil(below)).max()
+    return share, int(first), min(int(last), width - 1)
+
+
+def select_observed(
+    block: Block, k: int, q: float, interpolation: int, least: int, mark: float, result: NDArray[Any]
+) -> None:
+    """Write the k-th observation or, if `k` is 0, the q-quantile of windows in which values are missing.
+
+    Parameters
+    ----------
+    block : Block
+        Windows of one width, up to `LARGEST_WIDTH` rows, of values that float64 holds.
+    k, q, interpolation
+        As of :func:`rollstat.kernels.selection.quantiles.wanted_ranks`, and how to interpolate.
+    least : int
+        Fewest observations of a result, at least the absolute value of `k`.
+    mark : float
+        What is written below that.
+    result : ndarray, shape (rows,)
+        Receives the results, computed in float64.
+    """
+    values, width = read_only(block.values), block.width
+    if least > width:
+        result[...] = mark
+        return
+    share, first, last = _share_below(width, k, q, least)
+    order = Order(k, q, interpolation, least, mark, share, first)
+    finder, memory = _finder(values, width, tuple(map(Point, range(first, last + 1))), block.rows)
+    write_observed(finder, memory, values, read_only(block.mask), order, result)
+
+
+def _finder(
+    values: NDArray[Any], width: int, points: tuple[Point, ...], rows: int
+) -> tuple[Lanes | Registers, Observed]:
+    """Return what finds ranks of a part of a series, and the memory for the part."""
+    compiled = _in_registers(values, width, points, rows)
+    if compiled is not None:
+        network, fractions = compiled
+        group = beyond = network.group_rows(values.dtype)
+        part = min(_PART_ROWS // group + 1, -(-rows // group)) * group
+        found = np.empty((len(points), part), values.dtype)
+        finder: Lanes | Registers = Registers(network, fractions, found.reshape(-1))
+    else:
+        finder = lanes = _lanes(values, width, points, rows, values.dtype)
+        part, beyond = min(lanes.network.results.shape[1] * lanes.scratch.lanes, rows), width - 1
+        found = np.empty((len(points), part), values.dtype)
+    keys = np.zeros(part + beyond, values.dtype)
+    return finder, Observed(keys, np.empty(part + width, np.int32), found)

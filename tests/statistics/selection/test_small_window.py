@@ -8,6 +8,7 @@ from numba import config
 
 from rollstat import rolling_quantile, thresholds, tiers
 from rollstat.blocks import Point, Selection
+from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.statistics.selection import small_window
 from tests.selections import check_selection, fixed_block, quantile_rank, values_at_limits
 
@@ -20,16 +21,12 @@ def check(block, rank, upper=True):
 def test_dtypes_up_to_their_limits(dtype):
     rng = np.random.default_rng(3)
     values = values_at_limits(dtype, rng, 700)
-    missing = rng.random(700) < 0.3
     for width in (1, 2, 9, 30):
         block = fixed_block(values, width)
         for q in (0.0, 0.3, 1.0):
             rank = quantile_rank(block, q)
             check(block, rank)
             check(block, rank, upper=False)
-        block = fixed_block(values, width, missing)
-        for q in (0.0, 0.5, 1.0):
-            check(block, quantile_rank(block, q))
 
 
 @pytest.mark.parametrize("width", [3, 4, 5, 7, 8, 12, 13, 31, 32, 63, 64, 100, 150, 512])
@@ -49,28 +46,73 @@ def test_several_requests():
     check(block, rank, upper=False)
 
 
-def test_a_constant_rank_from_either_end_with_missing_values():
-    rng = np.random.default_rng(6)
-    values, missing = rng.standard_normal(600), rng.random(600) < 0.5
-    block = fixed_block(np.where(missing, np.nan, values), 15, missing)
-    for k in (0, 1, 4):
-        check(block, np.where(block.count > k, k, -1))
-        check(block, np.where(block.count > k, block.count - 1 - k, -1))
+def expected_of_observed(values, missing, width, k, q, interpolation, least):
+    """Results by brute force; NaN below `least` observations."""
+    results = []
+    for row in range(len(values) - width + 1):
+        seen = np.sort(values[row : row + width][~missing[row : row + width]].astype(float))
+        if len(seen) < least:
+            results.append(np.nan)
+        elif k:
+            results.append(seen[k - 1 if k > 0 else len(seen) + k])
+        else:
+            rank = int(q * (len(seen) - 1))
+            above = seen[min(rank + 1, len(seen) - 1)]
+            fraction = q * (len(seen) - 1) - rank
+            exact = fraction == 0 or interpolation == INTERPOLATIONS["lower"]
+            results.append(seen[rank] if exact else seen[rank] + (above - seen[rank]) * fraction)
+    return np.array(results)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     width=st.integers(1, 20),
     gaps=st.sampled_from([0.0, 0.1, 0.5, 0.95, 1.0]),
     seed=st.integers(0, 2**32 - 1),
     rows=st.integers(1, 90),
+    k=st.integers(-20, 20),
+    q=st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.05, 0.5, 1.0])),
+    interpolation=st.sampled_from(["linear", "lower"]),
+    dtype=st.sampled_from(["f8", "u1"]),
 )
-def test_any_rank_in_any_row(width, gaps, seed, rows):
+def test_observations_among_missing_values(width, gaps, seed, rows, k, q, interpolation, dtype):
+    rng = np.random.default_rng(seed)
+    pool = [0, 1, 2, 7, 254, 255] if dtype == "u1" else [-np.inf, np.inf, -0.0, 0.0, 1.5, 5e-324]
+    values = rng.choice(np.array(pool, dtype), rows + width - 1)
+    missing = rng.random(len(values)) < gaps
+    k = k if abs(k) <= width else 0
+    least = max(1, abs(k), seed % (width + 2))
+    interpolation = INTERPOLATIONS["lower" if dtype == "f8" else interpolation]  # no points of infinities
+    result = np.empty(rows)
+    small_window.select_observed(
+        fixed_block(values, width, missing), k, q, interpolation, least, np.nan, result
+    )
+    np.testing.assert_array_equal(
+        result, expected_of_observed(values, missing, width, k, q, interpolation, least)
+    )
+
+
+def test_few_ranks_occur_among_sentinels():
+    for width in (1, 2, 20, 101):
+        for q in (0.0, 0.05, 0.25, 0.5, 0.9, 1.0):
+            _, first, last = small_window._share_below(width, 0, q, 1)
+            assert 0 <= first <= last <= min(first + 3, width - 1)
+        for k in (1, -1, width, -width):
+            _, first, last = small_window._share_below(width, k, 0.0, abs(k))
+            assert first == last == (k - 1 if k > 0 else width + k)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    width=st.integers(1, 20),
+    seed=st.integers(0, 2**32 - 1),
+    rows=st.integers(1, 90),
+)
+def test_any_rank_in_any_row(width, seed, rows):
     rng = np.random.default_rng(seed)
     values = rng.integers(-5, 5, rows + width - 1)
-    block = fixed_block(values, width, rng.random(len(values)) < gaps if gaps else None)
+    block = fixed_block(values, width)
     rank = np.stack([(rng.random(rows) * block.count).astype(np.int64) for _ in range(2)])
-    rank[:, block.count == 0] = -1
     rank[rng.random(rank.shape) < 0.2] = -1
     check(block, rank)
 
@@ -155,11 +197,13 @@ def test_a_network_is_built_where_it_pays():
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="networks are not compiled")
-@pytest.mark.parametrize("bad", [None, np.nan, np.inf])
+@pytest.mark.parametrize("bad", [None, "tenth", np.nan, np.inf])
 def test_a_compiled_network_and_the_general_one_agree(bad, monkeypatch):
     monkeypatch.setattr(tiers._setting, "mode", "fast")
     values = np.round(np.random.default_rng(4).standard_normal(40_000), 1)
-    if bad is not None:
+    if bad == "tenth":
+        values[::10] = np.nan
+    elif bad is not None:
         values[[5, 20_000, 20_001, 20_002, 39_999]] = bad
     results = []
     for fewest in (len(values), len(values) + 1):
