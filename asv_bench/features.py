@@ -1,19 +1,23 @@
-"""Compare features of frames with polars, DuckDB and pandas in one run, and write the table.
+"""Compare features of frames with polars, DuckDB, pandas and Spark SQL in one run, and write the tables.
 
     python asv_bench/features.py                              # prints the table
     python asv_bench/features.py --output docs/performance/tables/features.rst
-    python asv_bench/features.py --n 100000 --key merchant --threads 1 --without duckdb
+    python asv_bench/features.py --n 100000 --key merchant --threads 1 --without duckdb spark
 
 36 features of transactions: sum, mean, median, 95th percentile, maximum and distinct values over 1, 7, 30 and
 90 days and the last 10 and 100 rows of a key, without the row itself. The results are compared before
 anything is timed; then the libraries take turns. All run on the same number of threads, pandas on one: it
-takes a share of the keys, and its time is multiplied. "CPU" is the time of all threads, which does not depend
-on what else the machine does. The peak of the memory is divided by that of input and result.
+takes a share of the keys, and its time is multiplied. Spark SQL has no distinct counts over windows, so it
+collects sets, and counts them; its quantiles over windows would take hours, so it computes 24 of the 36
+features. On Spark, both count the rows of a result whose columns are all computed. "CPU" is the time of all
+threads and processes, which does not depend on what else the machine does. The peak of the memory is divided
+by that of input and result.
 """
 
 import argparse
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -122,6 +126,88 @@ def with_pandas(frame: pd.DataFrame, key: str, other: str) -> pd.DataFrame:
     return frame.assign(**found)
 
 
+def with_spark_sql(frame: Any, key: str, other: str) -> Any:
+    """Return sums, means, maxima and distinct values from window functions of Spark SQL."""
+    columns = []
+    for window in WINDOWS:
+        order, reach = "time, row", f"ROWS BETWEEN {window} PRECEDING AND 1 PRECEDING"
+        if isinstance(window, str):
+            day, least = f"INTERVAL '{window[:-1]} 00:00:00'", "INTERVAL '0 00:00:00.000001'"
+            order, second = "time", "DAY TO SECOND PRECEDING"
+            reach = f"RANGE BETWEEN {day} {second} AND {least} {second}"
+        over = f"OVER (PARTITION BY {key} ORDER BY {order} {reach})"
+        calls = f"sum(amount) {over}", f"avg(amount) {over}", f"max(amount) {over}"
+        calls = *calls, f"size(collect_set({other}) {over})"
+        of_spark = "sum", "mean", "max", "nunique"
+        columns += [f"{call} AS {name}_{window}" for name, call in zip(of_spark, calls)]
+    return frame.selectExpr("*", *columns)
+
+
+def with_copies(frame: Any, key: str) -> Any:
+    """Return sorted rows with as many new columns, copies of one, from workers that compute nothing."""
+    import pyarrow as pa
+
+    names = [column.name for column in definition(key).columns]
+
+    def copy(batches: Any) -> Any:
+        for batch in batches:
+            new = [batch["amount"]] * len(names)
+            yield pa.RecordBatch.from_arrays([*batch.columns, *new], [*batch.schema.names, *names])
+
+    schema = ", ".join(
+        [f"{name} {kind}" for name, kind in frame.dtypes] + [f"{name} double" for name in names]
+    )
+    return frame.sortWithinPartitions(key, "time").mapInArrow(copy, schema)
+
+
+def tree_seconds() -> float:
+    """Return the processor time of this process and all that it has started."""
+    parents, ticks = {}, {}
+    for folder in Path("/proc").iterdir():
+        try:
+            fields = (folder / "stat").read_text().rsplit(")", 1)[1].split()
+        except (OSError, IndexError):
+            continue
+        parents[folder.name], ticks[folder.name] = fields[1], sum(map(int, fields[11:15]))
+    own, found = str(os.getpid()), 0
+    for process, count in ticks.items():
+        parent = process
+        while parent != own and parent in parents:
+            parent = parents[parent]
+        found += count if parent == own else 0
+    return found / os.sysconf("SC_CLK_TCK")
+
+
+def spark_runs(given: dict[str, Any], key: str, threads: int, share: int, folder: str) -> dict[str, Any]:
+    """Return the frames to compute on Spark, and compare a share of their keys with the results in memory."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from rollstat.spark import session
+
+    other = "merchant" if key == "customer" else "customer"
+    size = len(given["amount"])
+    rows = pa.table({**given, "row": np.arange(size)})
+    place = rows.column_names.index("time")
+    rows = rows.set_column(place, "time", rows["time"].cast(pa.timestamp("us", "UTC")))
+    pq.write_table(rows, f"{folder}/{key}", row_group_size=-(-size // (4 * threads)))
+    conf = {"spark.sql.shuffle.partitions": 4 * threads, "spark.sql.session.timeZone": "UTC"}
+    spark = session(f"local[{threads}]", app="features", conf=conf | {"spark.driver.memory": "3g"})
+    spark.sparkContext.setLogLevel("ERROR")
+    frame = spark.read.parquet(f"{folder}/{key}")
+    found = {
+        "rollstat on Spark": definition(key).compute(frame),
+        "Spark SQL, 24 of 36": with_spark_sql(frame, key, other),
+        "Spark, a plan that copies": with_copies(frame.repartition(4 * threads, key), key),
+    }
+    expected = definition(key).compute(rows)
+    for result in list(found.values())[:2]:
+        part = result.where(f"{key} % {share} = 0").toArrow().sort_by("row")
+        columns = [each for each in result.columns if each not in rows.column_names]
+        compare(columns, expected.take(part["row"]), part, part.num_rows)
+    return found
+
+
 def compare(names: list[str], expected: Any, found: Any, rows: int) -> None:
     """Raise unless two frames have the same features in the first rows; sums and counts may be 0 for null."""
     for name in names:
@@ -132,10 +218,10 @@ def compare(names: list[str], expected: Any, found: Any, rows: int) -> None:
 
 
 def seconds(run: Callable[[], Any]) -> tuple[float, float]:
-    """Return the seconds that a call takes, and those of all its threads."""
-    start = time.perf_counter(), time.process_time()
+    """Return the seconds that a call takes, and those of all its threads and processes."""
+    start = time.perf_counter(), tree_seconds()
     run()
-    return time.perf_counter() - start[0], time.process_time() - start[1]
+    return time.perf_counter() - start[0], tree_seconds() - start[1]
 
 
 def runs_of(given: dict[str, Any], key: str, threads: int, share: int) -> dict[str, tuple[Any, int]]:
@@ -159,39 +245,32 @@ def runs_of(given: dict[str, Any], key: str, threads: int, share: int) -> dict[s
     }
 
 
-def main() -> None:
-    """Measure, print, and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--n", type=int, default=2_000_000)
-    parser.add_argument("--key", choices=["customer", "merchant"], default="customer")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--share", type=int, default=50, help="pandas takes one key of so many")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--without", nargs="*", default=[], help="libraries to leave out")
-    parser.add_argument("--output", type=Path)
-    arguments = parser.parse_args()
-    os.environ["POLARS_MAX_THREADS"] = str(arguments.threads)  # read when polars is loaded
-    given, names = transactions(arguments.n), [column.name for column in definition(arguments.key).columns]
-    runs = runs_of(given, arguments.key, arguments.threads, arguments.share)
+def measure(key: str, arguments: argparse.Namespace, folder: str) -> list[str]:
+    """Compare the libraries for one kind of keys; return the lines of a table."""
+    given, names = transactions(arguments.n), [column.name for column in definition(key).columns]
+    runs = runs_of(given, key, arguments.threads, arguments.share)
     runs = {name: run for name, run in runs.items() if name not in arguments.without}
-    with tiers.using("fast"):
-        definition(arguments.key).compute(pd.DataFrame(transactions(1_000)))
-        with Peak() as peak:
-            results = {"rollstat": runs["rollstat"][0]()}
-        results |= {name: run() for name, (run, _) in runs.items() if name not in results}
-        for name in set(results) & {"polars", "duckdb", "rollstat, pandas", "rollstat, at as many times"}:
-            compare(names, results["rollstat"], results[name], arguments.n)
-        if "pandas" in results:
-            compare(names, results["rollstat, of the share"], results["pandas"], arguments.n)
-        size = sum(results["rollstat"][name].estimated_size() for name in results["rollstat"].columns)
-        held = sum(values.nbytes for values in given.values())
-        results.clear()
-        runs.pop("rollstat, of the share")
-        taken: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
-        for turn in range(arguments.rounds):
-            for name, (run, _) in runs.items():
-                if turn == 0 or name.startswith(("rollstat", "polars")):  # the others take minutes
-                    taken[name].append(seconds(run))
+    definition(key).compute(pd.DataFrame(transactions(1_000)))
+    with Peak() as peak:
+        results = {"rollstat": runs["rollstat"][0]()}
+    results |= {name: run() for name, (run, _) in runs.items() if name not in results}
+    for name in set(results) & {"polars", "duckdb", "rollstat, pandas", "rollstat, at as many times"}:
+        compare(names, results["rollstat"], results[name], arguments.n)
+    if "pandas" in results:
+        compare(names, results["rollstat, of the share"], results["pandas"], arguments.n)
+    size = sum(results["rollstat"][name].estimated_size() for name in results["rollstat"].columns)
+    held = sum(values.nbytes for values in given.values())
+    results.clear()
+    runs.pop("rollstat, of the share")
+    if "spark" not in arguments.without:
+        frames = spark_runs(given, key, arguments.threads, arguments.share, folder)
+        for name, frame in frames.items():
+            runs[name] = (frame.write.format("noop").mode("overwrite").save, 1)
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
+    for turn in range(arguments.rounds):
+        for name, (run, _) in runs.items():
+            if turn == 0 or name.startswith(("rollstat", "polars")):  # the others take minutes
+                taken[name].append(seconds(run))
     table = [["", "seconds", "CPU seconds", "times as long", "CPU"]]
     own = np.median(taken["rollstat"], axis=0)
     for name, times in taken.items():
@@ -199,14 +278,32 @@ def main() -> None:
         table.append(
             [name, f"{wall:.2f}", f"{processor:.2f}", f"{wall / own[0]:.1f}", f"{processor / own[1]:.1f}"]
         )
-    for row in table:
-        print("".join(f"{cell:>28}" for cell in row), flush=True)
     text = (
-        f"{arguments.n:,} rows by {arguments.key}, {arguments.threads} threads. Input, result and the rest: "
+        f"{arguments.n:,} rows by {key}, {arguments.threads} threads. Input, result and the rest: "
         f"{(held + peak.bytes) / size:.2f} of both."
     )
-    print(text)
-    write(arguments.output, [*list_table(table), text, ""])
+    for row in (*table, [text]):
+        print("".join(f"{cell:>28}" for cell in row), flush=True)
+    return [*list_table(table), text, ""]
+
+
+def main() -> None:
+    """Measure, print, and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--n", type=int, default=2_000_000)
+    parser.add_argument("--key", nargs="+", choices=["customer", "merchant"], default=["customer"])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--share", type=int, default=50, help="pandas takes one key of so many")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--without", nargs="*", default=[], help="libraries to leave out, or spark")
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    os.environ["POLARS_MAX_THREADS"] = str(arguments.threads)  # read when polars is loaded
+    lines = []
+    with tiers.using("fast"), tempfile.TemporaryDirectory() as folder:
+        for key in arguments.key:
+            lines += measure(key, arguments, folder)
+    write(arguments.output, lines)
 
 
 if __name__ == "__main__":
