@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.columns import to_array, to_series
-from rollstat.foreign import adapter_of
+from rollstat.foreign import Adapter, adapter_of
 from rollstat.options import numpy_times
 from rollstat.pandas.calls import as_codes, factorized, from_codes
 from rollstat.sorting import order as order_of
@@ -66,6 +66,11 @@ def frame_of(name: str, frame: Any) -> Any:
         ) from None
 
 
+def _adapter_of(native: Any) -> Adapter | None:
+    """Return the adapter of a column of polars or Arrow; None for one of pandas."""
+    return None if hasattr(native, "iloc") else adapter_of(native)
+
+
 def code_of(dtype: Any, statistic: str) -> str:
     """Return the statistic if it takes codes in place of values of a dtype of narwhals, else nothing."""
     times = dtype.is_temporal() and statistic not in ("first", "last", "count")
@@ -76,7 +81,7 @@ def code_of(dtype: Any, statistic: str) -> str:
 def column_of(series: Any, coded: str, rows: Any) -> Column:
     """Return a column, `coded` for a statistic or not, whose results become columns of the frame `rows`."""
     native = series.to_native()
-    adapter = adapter_of(native)
+    adapter = _adapter_of(native)
     observed = np.where(series.is_null().to_numpy(), np.nan, 1.0) if coded == "count" else None
     if adapter is not None:
         convert = partial(_converted, adapter.convert)
@@ -132,7 +137,7 @@ def series_of(native: Any, name: str) -> Any:
 def codes_of(series: Any, *, ordered: bool = True) -> NDArray[Any]:
     """Return integers, in the order of the values of a column if asked for: missing first, NaN last."""
     native = series.to_native()
-    adapter = adapter_of(native)
+    adapter = _adapter_of(native)
     if adapter is None and not (isinstance(native.dtype, np.dtype) and native.dtype.kind in "fiubmM"):
         return factorized(native, ordered=ordered)
     values = native.to_numpy() if adapter is None else adapter.values
@@ -156,7 +161,7 @@ def times_of(name: str, frame: Any) -> NDArray[Any]:
 
 def native_times(series: Any) -> Any:
     """Return a column of times or positions as `numpy_times` takes it."""
-    adapter = adapter_of(series.to_native())
+    adapter = _adapter_of(series.to_native())
     return series.to_native() if adapter is None else adapter.values
 
 
