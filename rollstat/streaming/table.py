@@ -302,9 +302,10 @@ def _ewm_fields(
 def _ewm_row(*row: Any) -> Any:
     """Return the row of a class with exponential weights."""
     *others, operator, number = row
+    make: Any = OperatorRow
     given: dict[str, Any] = {"fields": partial(_ewm_fields, number), "described": {"halflife": _HALFLIFE}}
     by_time = EwmOneByTime if operator is EwmOneByRow else EwmTwoByTime
-    return OperatorRow(*others, operator=operator, by_time=by_time, **given)
+    return make(*others, operator, by_time=by_time, **given)
 
 
 _ORDER_ALGORITHMS = {

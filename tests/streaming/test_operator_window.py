@@ -363,5 +363,5 @@ def test_times_of_streams_whose_weights_fall_with_time():
         rollstat.EwmMean(9.0, halflife=1.0).push(1.0, np.inf)
     with pytest.raises(TypeError, match="halflife must be a width such as '5D' for times"):
         rollstat.EwmMean("9s", halflife=3)
-    with pytest.raises(ValueError, match=r"exactly one of .* got halflife, span"):
+    with pytest.raises(ValueError, match=r"exactly one of .* got span, halflife"):
         rollstat.EwmMean(halflife="9s", span=3)
