@@ -68,8 +68,18 @@ def extended_segments(
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.int64), *parts]), starts
 
 
-def extended(array: Any, axis: int, source: NDArray[np.int64], outside: Any) -> Any:
-    """Return an array with these rows along an axis; `outside` where there is none."""
-    result = array.take(source, axis, mode="clip")
-    result[(slice(None),) * (axis % array.ndim) + (np.flatnonzero(source < 0),)] = outside
-    return result
+def extended(array: Any, axis: int, source: NDArray[np.int64], outside: Any, before: int) -> Any:
+    """Return an array with these rows along an axis; `outside` where there is none.
+
+    The array as a whole lies after `before` of them, unless that is negative; its rows need no search then.
+    """
+    axis %= array.ndim
+    cut = before, before + array.shape[axis]
+    ends = [source] if before < 0 else [source[: cut[0]], source[cut[1] :]]
+    parts = [array.take(rows, axis, mode="clip") for rows in ends]
+    for rows, part in zip(ends, parts):
+        part[(slice(None),) * axis + (np.flatnonzero(rows < 0),)] = outside
+    if before < 0:
+        return parts[0]
+    join: Any = np.ma.concatenate if isinstance(array, np.ma.MaskedArray) else np.concatenate
+    return join([parts[0], array, parts[1]], axis)

@@ -341,7 +341,9 @@ class Call:
         source, starts = extended_segments(offsets, *reach, options.mode)
         if mask is not None:
             checked = [np.ma.MaskedArray(array, mask) for array in checked]
-        arrays = [extended(array, axis, source, outside) for array, (_, outside) in zip(checked, beyond)]
+        before = reach[0] if len(starts) == 2 else -1
+        pairs = zip(checked, beyond)
+        arrays = [extended(array, axis, source, outside, before) for array, (_, outside) in pairs]
         positions = {"position", "offset"} & set(plan.kinds)
         inner = replace(
             options,

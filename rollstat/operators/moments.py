@@ -86,18 +86,6 @@ class MeanOffset(NamedTuple):
         return state[1], state[2]
 
 
-class MergedMoments(NamedTuple):
-    """Count, mean and sum of squared deviations of parts, given by three columns."""
-
-    def lift(self, n: float, mean: float, squares: float) -> _CentralSquares:
-        return n, mean, squares
-
-    def combine(self, older: _CentralSquares, newer: _CentralSquares) -> _CentralSquares:
-        if older[0] == 0.0 or newer[0] == 0.0:
-            return newer if older[0] == 0.0 else older
-        return _combine_squares(older, newer)
-
-
 class StandardDeviation(NamedTuple):
     """Square root of the variance."""
 

@@ -9,7 +9,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from math import prod
 from typing import Any
 
@@ -152,8 +152,9 @@ class Box:
         """Shape of the result."""
         return np.broadcast_to(False, self.array.shape)[self.kept()].shape
 
+    @cached_property
     def observed(self) -> NDArray[np.bool_] | None:
-        """Return where there is an observation; None if everywhere."""
+        """Where there is an observation; None if everywhere."""
         kind, missing = self.array.dtype.kind, self.mask
         if missing is None and kind in "fmM":
             missing = np.isnan(self.array) if kind == "f" else np.isnat(self.array)
@@ -178,17 +179,27 @@ class Box:
             counts = np.moveaxis(total[width:] - total[:-width] + apart, 0, axis)
         return counts
 
+    def sizes(self) -> NDArray[np.int64]:
+        """Return the number of elements inside of the array in each box, in a shape that broadcasts."""
+        sizes: Any = np.ones((1,) * self.array.ndim, np.int64)
+        for axis, before, after in zip(self.axes, self.before, self.after):
+            place = np.arange(length := self.array.shape[axis])
+            along = np.minimum(place + after, length - 1) - np.maximum(place - before, 0) + 1
+            sizes = sizes * along.reshape([-1 if a == axis else 1 for a in range(self.array.ndim)])
+        return np.asarray(sizes)
+
     def insufficient(self, required: int) -> NDArray[np.bool_] | None:
         """Return which boxes have too few observations, or fewer than `required`; None if no box can have."""
-        observed, least = self.observed(), max(self.min_periods, required)
+        observed, least = self.observed, max(self.min_periods, required)
         cut = self.extension == "cut"
         if observed is None and (self.mode == "valid" or not cut or least <= 1):
             return None
-        every = np.ones(self.array.shape, np.bool_)
-        missing = self.count(~every if observed is None else ~observed)
-        insufficient = (self.count(every) if cut else self.cells) - missing < least
+        missing = 0 if observed is None else self.count(~observed)
+        insufficient = np.broadcast_to(
+            (self.sizes() if cut else self.cells) - missing < least, self.array.shape
+        )
         if self.options.nan_policy == "propagate":
-            insufficient |= missing > 0
+            insufficient = insufficient | (missing > 0)
         return insufficient[self.kept()]
 
     def inside(self) -> tuple[slice, ...]:
@@ -246,9 +257,9 @@ def box_call(
     def compute() -> Any:
         whole: Any = options.out
         results: Any = targets
-        if whole is None:
+        if whole is None and stack:
             results = whole = np.empty((len(outputs), *box.shape), dtypes[0])
-        masks = _write(box, outputs, find(box), results, fills)
+        results, masks = _write(box, outputs, find(box), results, dtypes, fills)
         if box.mask is not None:
             whole = np.ma.MaskedArray(whole, masks) if stack else whole
             results = [np.ma.MaskedArray(result, mask) for result, mask in zip(results, masks)]
@@ -263,24 +274,26 @@ def _write(
     box: Box,
     outputs: Sequence[Output],
     found: list[NDArray[Any]],
-    results: Sequence[NDArray[Any]],
+    targets: Sequence[NDArray[Any]],
+    dtypes: Sequence[np.dtype[Any]],
     fills: Sequence[Any],
-) -> NDArray[np.bool_]:
-    """Write what was found to the results; return where boxes have too few observations."""
+) -> tuple[Any, NDArray[np.bool_]]:
+    """Write what was found to the targets, if any; return the results, and where they are missing."""
+    results: list[NDArray[Any]] = []
     masks = np.zeros((len(outputs), *box.shape), np.bool_)
-    converted = []
-    for output, values, result, mask in zip(outputs, found, results, masks, strict=True):
+    for output, values, mask, dtype in zip(outputs, found, masks, dtypes, strict=True):
         insufficient = box.insufficient(output.required)
         if insufficient is not None:
             mask[...] = insufficient
             values[mask] = np.zeros((), values.dtype)
-        converted.append(values if values.dtype == result.dtype else np.empty(box.shape, result.dtype))
-        if converted[-1] is not values:
-            convert(values, converted[-1])  # may raise, so nothing is written to the results before
-    for values, result, fill, mask in zip(converted, results, fills, masks):
-        result[...] = values
-        result[mask] = fill
-    return masks
+        results.append(values if values.dtype == dtype else np.empty(box.shape, dtype))
+        if results[-1] is not values:
+            convert(values, results[-1])  # may raise, so nothing is written to the targets before
+        if insufficient is not None:
+            results[-1][mask] = fills[len(results) - 1]
+    for result, target in zip(results, targets):
+        target[...] = result
+    return targets if len(targets) else [*map(np.ascontiguousarray, results)], masks
 
 
 def box_extrema(
@@ -330,7 +343,7 @@ def box_extrema(
 def _extremum(box: Box, name: str) -> NDArray[Any]:
     """Return the minimum or maximum of every box."""
     order = Least() if name == "min" else Greatest()
-    values, observed = plain(box.array), box.observed()
+    values, observed = plain(box.array), box.observed
     sentinel = worst(order, values.dtype)
     if observed is not None:
         values = np.where(observed, values, sentinel)
@@ -346,7 +359,7 @@ def _position(box: Box, name: str, last: bool) -> NDArray[np.int64]:
 
     A pass along each axis, from the last on, finds the best of the bests of the axes after it.
     """
-    observed, make = box.observed(), partial(ExtremaOf, names=(name,), last=last)
+    observed, make = box.observed, partial(ExtremaOf, names=(name,), last=last)
     best = plain(box.array)
     missing = np.zeros(best.shape, np.bool_) if observed is None else ~observed
     place, elements = np.zeros(best.shape, np.int64), 1

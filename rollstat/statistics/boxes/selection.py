@@ -36,7 +36,7 @@ def extended_box(box: Box, inside: bool) -> tuple[Any, list[int]]:
     A first axis of one element leaves an axis beside those of the box. The array is masked where there is no
     observation. With `inside`, only boxes that lie inside the array are wanted, and it is not extended.
     """
-    observed = box.observed()
+    observed = box.observed
     values: Any = box.array if observed is None else np.ma.MaskedArray(box.array, ~observed)
     values = np.moveaxis(values[None], [1 + axis for axis in box.axes], range(-len(box.axes), 0))
     widths = []

@@ -120,7 +120,8 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     Missing values are ignored. Nothing is ever subtracted, so values that have left the window have no
     influence, even 1e16, inf or NaN. Tuples as `axis` and `window` give sums of boxes, with the options of
     :func:`rolling_min`. The error of a floating sum is at most ``{error bound}`` with
-    u = 2**-53, for any window; sums of values of one sign are accurate to a few units in the last place.
+    u = 2**-53, for any window, or ``2 * log2(c) * u * sum(abs(arr))`` for large boxes, of c elements; sums of
+    values of one sign are accurate to a few units in the last place.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and
     Gil and Werman (1993), doi:10.1109/34.211471, with compensated additions.
