@@ -50,6 +50,7 @@ _RANK_METHODS = ("average", "min", "max", "dense", "first")
 _PASSED_ON = ("nan_policy", "inf", "fill_value", "threads", "algorithm", "at", "equal_times")
 # Statistics without parameters, by the names under which methods of pandas pass their kernels to `_apply`.
 _KERNELS = ("sum", "mean", "median", "min", "max", "skew", "kurt", "first", "last", "nunique", "count")
+_WITHOUT_PARAMETERS = {name for name in (*_KERNELS, "var", "std", "sem") if hasattr(_PandasRolling, name)}
 
 
 _handed_back: Counter[tuple[str, str]] = Counter()
@@ -781,9 +782,36 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         """
         if hasattr(func, "combine") and not isinstance(func, (pd.Series, pd.DataFrame)):
             return self._own_statistic("aggregate", {"operator": func}, *args, **kwargs)
-        return self._pandas("aggregate")(func, *args, **kwargs)
+        found = None if args or kwargs else self._side_by_side(func)
+        return self._pandas("aggregate")(func, *args, **kwargs) if found is None else found
 
     agg = aggregate
+
+    def _side_by_side(self, names: Any) -> Any:
+        """Return statistics of all columns by their names; None where pandas puts results together.
+
+        pandas computes each statistic of each column by itself, and joins all of these Series.
+        """
+        data = self.obj
+        plain = type(names) is list and type(data) in (pd.Series, pd.DataFrame) and not self._options
+        if not plain or not names or not (self.on is self._selection is self._rows is None):
+            return None
+        columns, labels = getattr(data, "columns", pd.Index([0])), set(map(str, names))
+        of_numbers = {getattr(block.dtype, "kind", "O") for block in data._mgr.blocks} <= set("fiub")
+        if not of_numbers or columns.nlevels > 1 or not columns.is_unique or len(columns) == 0:
+            return None
+        if len(labels) < len(names) or not labels <= _WITHOUT_PARAMETERS or self._windows_for() is None:
+            return None
+        results = [getattr(self, name)() for name in names]
+        values = np.empty((len(columns), len(names), len(results[0])))
+        for i, result in enumerate(results):
+            values[:, i] = result.to_numpy().T
+        joined: Any = pd.Index(names)
+        if data.ndim == 2:
+            codes = np.divmod(np.arange(len(columns) * len(names)), len(names))
+            joined = pd.MultiIndex([columns, joined], codes, names=[columns.name, None])
+        rows = values.reshape(len(columns) * len(names), len(results[0])).T
+        return pd.DataFrame(rows, index=results[0].index, columns=joined, copy=False)
 
 
 class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, see above

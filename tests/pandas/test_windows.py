@@ -234,6 +234,28 @@ def test_agg_calls_the_statistics_of_rollstat(frame, monkeypatch):
     assert infinite.rollstat.rolling(2).agg(["max"])["max"].tolist()[1:] == [np.inf, np.inf]
 
 
+@pytest.mark.parametrize(
+    "names", [["mean"], ["max", "mean", "count"], ["sum", "sum"], ["sum", np.max], ["no"], []]
+)
+def test_names_of_statistics_in_agg(frame, names):
+    numbers = frame[["y", "x"]]
+    shapes = (
+        numbers,
+        numbers["x"],
+        numbers.iloc[:0],
+        numbers.assign(text="a"),
+        numbers.set_axis([1, 1], axis=1),
+    )
+    for data in (*shapes, numbers[[]], pd.concat({"top": numbers}, axis=1), numbers.astype("Float64")):
+        for make in (
+            lambda data: data.rolling(4, 1),
+            lambda data: data.rolling(4, step=3),
+            lambda data: data.expanding(),
+            lambda data: data.rolling(3)[["x"]],
+        ):
+            same(lambda: make(data.rollstat).agg(names), lambda: make(data).agg(names))  # noqa: B023 - called at once
+
+
 def test_other_columns_of_covariances(frame):
     for name in ("cov", "corr"):
         for data in (frame, frame["x"]):
