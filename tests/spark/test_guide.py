@@ -35,7 +35,7 @@ def run(command, **environment):
 
 
 @pytest.mark.parametrize(
-    "page", ["spark.rst", "spark_incremental.rst", "spark_sql.rst", "spark_streaming.rst"]
+    "page", ["features.rst", "spark.rst", "spark_incremental.rst", "spark_sql.rst", "spark_streaming.rst"]
 )
 def test_a_page(spark, page):
     # The session of all tests serves the page, with the settings that the page has.
