@@ -480,9 +480,9 @@ def _each_size(name: str, size: Any, number: int) -> Any:
         raise TypeError(f"{name} must be {_DESCRIBE_WINDOW}; got an array of {array.ndim}-d {array.dtype}")
     if len(array) != number:
         raise ValueError(f"{name} must have one size for each of {number} windows; got {len(array)}")
-    bad = array.astype(np.int64) < 0 if array.dtype.kind == "m" else ~(array >= 0)
-    if bad.any():
-        row = int(bad.argmax())
+    plain = array.astype(np.int64) if array.dtype.kind == "m" else array
+    if not plain.min(initial=0) >= 0:  # NaN is not
+        row = int((~(plain >= 0)).argmax())
         raise ValueError(f"{name} must hold sizes of at least 0; at row {row} it was {array[row]}")
     return array.astype(np.int64) if array.dtype.kind in "iu" else array
 

@@ -136,7 +136,7 @@ class Rows(NamedTuple):
     def of(cls, m: Any, center: bool = False, closed: str | None = None) -> "Rows":
         """Return windows of the last `m` rows, or of `m` rows around their own, as in pandas."""
         rows = _at_most(m, _MOST_ROWS)
-        after = (rows - 1) // 2 if center else _at_most(rows - 1, 0)
+        after = (rows - 1) // 2 if center else _at_most(rows, 1) - 1
         right_closed = closed not in ("left", "neither")
         left = rows - (after + (closed not in ("left", "both")))
         return cls(left, after + right_closed, _periods(m), includes=right_closed)
@@ -154,7 +154,10 @@ class Rows(NamedTuple):
 
 
 def _at_most(rows: Any, most: int) -> Any:
-    return min(rows, most) if isinstance(rows, int) else np.minimum(rows, most)
+    """Return the smaller of each; one number, or the array itself, if that is all of them."""
+    if isinstance(rows, int) or rows.min(initial=most) == most:
+        return min(rows, most) if isinstance(rows, int) else most
+    return rows if rows.max() <= most else np.minimum(rows, most)
 
 
 def _periods(rows: Any) -> int:
@@ -703,8 +706,9 @@ class Found(NamedTuple):
         if len(offsets) > 2:
             low, high = (np.repeat(bound, np.diff(own_offsets)) for bound in (low, high))
         own_row = count(0, reach.includes) - (reach.includes and not reach.ahead) if rows is None else rows
-        start = np.maximum(own_row - reach.left, low)
-        end = np.maximum(own_row + reach.right, np.minimum(start, high, out=start))
+        start, end = own_row - reach.left, own_row + reach.right
+        np.minimum(np.maximum(start, low, out=start), high, out=start)
+        np.maximum(end, start, out=end)
         return start, np.minimum(end, high, out=end)
 
 
