@@ -18,8 +18,8 @@ from pandas.api import typing as pandas_types
 import rollstat
 from rollstat.pandas.calls import ColumnCall, RowWindows
 from rollstat.pandas.exponential import NAMES, ExponentialMovingWindow
+from rollstat.pandas.weighted import WeightedGroups
 from rollstat.pandas.windows import (
-    OF_PANDAS,
     Expanding,
     Mixin,
     Rolling,
@@ -368,17 +368,16 @@ class GroupBy:
 
         Returns
         -------
-        RollingGroupBy
+        RollingGroupBy or WeightedGroups
             The windows, for calls such as ``rolling(3).median()``.
         """
         given = checked_options("rolling", options)
         parameters = {"min_periods": min_periods, "center": center, "on": on, "closed": closed}
         parameters["method"] = method
         if win_type is not None:
-            hand_back(f"win_type={win_type!r}", OF_PANDAS)
-            reject_options(win_type, {"transform": True, **given} if transform else given)
-            # By name, because pandas 2 has another order.
-            return self._groups.rolling(window, win_type=win_type, **parameters)
+            reject_options(win_type, given)
+            parameters |= {"window": window, "min_periods": min_periods and max(min_periods, 1)}
+            return WeightedGroups(self._windows(RollingGroupBy, parameters, given, transform), win_type)
         if isinstance(window, rollstat.Expanding):
             least = 1 if min_periods is None else min_periods
             return self.expanding(least, method, transform=transform, **options)

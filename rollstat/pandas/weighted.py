@@ -35,3 +35,54 @@ class WeightedWindows(_PandasWindow):  # type: ignore[misc]  # the stubs leave o
             return rollstat.rolling_convolve(values, weights, ddof=ddof, axis=0, **given)
 
         return self._apply_columnwise(of_column, name, numeric_only)[:: self.step]
+
+
+class WeightedGroups:
+    """Windows within groups with weights of :mod:`scipy.signal.windows`.
+
+    ``data.rollstat.groupby(keys).rolling(window, win_type=...)`` returns it. pandas ignores `win_type` there.
+
+    Parameters
+    ----------
+    groups : RollingGroupBy
+        The windows without weights.
+    win_type : str
+        The name of the weights.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> groups = pd.Series([1.0, 2.0, 3.0, 5.0]).rollstat.groupby(["b", "a", "b", "a"])
+    >>> groups.rolling(2, win_type="triang", transform=True).sum().tolist()
+    [nan, nan, 2.0, 3.5]
+    """
+
+    def __init__(self, groups: Any, win_type: str) -> None:
+        self._groups, self._win_type = groups, win_type
+        own = {
+            name: getattr(groups, name) for name in ("window", "min_periods", "center", "closed", "method")
+        }
+        self._one: Any = pd.Series(dtype=float).rolling(**own, win_type=win_type)  # checks the arguments
+
+    def __getitem__(self, columns: Any) -> "WeightedGroups":
+        return WeightedGroups(self._groups[columns], self._win_type)
+
+    def sum(self, numeric_only: bool = False, **parameters: Any) -> Any:
+        """Return the weighted sums; `parameters` are those of the weights, such as ``std=2``."""
+        return self._weighted("sum", numeric_only, parameters)
+
+    def mean(self, numeric_only: bool = False, **parameters: Any) -> Any:
+        """Return the weighted means, see :meth:`sum`."""
+        return self._weighted("mean", numeric_only, parameters)
+
+    def var(self, ddof: int = 1, numeric_only: bool = False, **parameters: Any) -> Any:
+        """Return the weighted variances, see :meth:`sum`."""
+        return self._weighted("var", numeric_only, parameters, ddof)
+
+    def std(self, ddof: int = 1, numeric_only: bool = False, **parameters: Any) -> Any:
+        """Return the weighted standard deviations, see :meth:`sum`."""
+        return self._weighted("std", numeric_only, parameters, ddof)
+
+    def _weighted(self, result: str, numeric_only: bool, parameters: dict[str, Any], ddof: int = 1) -> Any:
+        weights = self._one._scipy_weight_generator(self._one.window, **parameters)
+        return self._groups.convolve(weights, result, ddof, numeric_only=numeric_only)

@@ -55,7 +55,6 @@ _WITHOUT_PARAMETERS = {name for name in (*_KERNELS, "var", "std", "sem") if hasa
 
 _handed_back: Counter[tuple[str, str]] = Counter()
 _warned: list[set[str]] = []
-OF_PANDAS = "pandas computes all such windows"
 
 
 def handed_back(warn: bool | None = None) -> dict[tuple[str, str], int]:

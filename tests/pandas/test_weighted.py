@@ -35,3 +35,26 @@ def test_parameters_of_a_window():
         FRAME.rollstat.rolling(0, win_type="triang", min_periods=0).sum(),
         FRAME.rolling(0, win_type="triang", min_periods=0).sum(),
     )
+
+
+@pytest.mark.parametrize("options", [{}, {"center": True}, {"min_periods": 2}, {"min_periods": 0}])
+@pytest.mark.parametrize(("win_type", "given"), [("triang", {}), ("gaussian", {"std": 2})])
+def test_within_groups(win_type, given, options):
+    """Each group is compared with itself alone, because within groups pandas leaves the weights out."""
+    frame, keys = FRAME.drop(index=[3]), np.arange(59) % 3
+    options = {"window": 5, "win_type": win_type, **options}
+    groups = frame.rollstat.groupby(keys)
+    mean, aligned = groups.rolling(**options).mean(**given), groups.rolling(transform=True, **options)
+    total, spread = aligned["a"].sum(**given), groups["a"].rolling(**options).std(ddof=0, **given)
+    for key, group in frame.groupby(keys):
+        assert_frame_equal(mean.loc[key], group.rolling(**options).mean(**given))
+        assert_series_equal(total[group.index], group["a"].rolling(**options).sum(**given))
+        assert_series_equal(spread[key], group["a"].rollstat.rolling(**options).std(ddof=0, **given))
+
+
+def test_errors_within_groups():
+    groups = FRAME.rollstat.groupby("b")
+    with pytest.raises(ValueError, match="Invalid win_type nothing"):
+        groups.rolling(3, win_type="nothing")
+    with pytest.raises(ValueError, match="window must be an integer"):
+        groups.rolling(1.5, win_type="hann")
