@@ -36,7 +36,7 @@ from rollstat.pandas.calls import (
     no_numbers,
     plain_series,
 )
-from rollstat.pandas.functions import apply_without_inf, known, policy_of
+from rollstat.pandas.functions import apply_in_turn, apply_without_inf, known, policy_of
 from rollstat.registry import REGISTRY
 from rollstat.thresholds import COMPILED_APPLY_ROWS
 
@@ -673,7 +673,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         Statistics compute ``len``, the built-in ``sum``, ``min`` and ``max``, `numpy.sum`, `mean`, `median`,
         `min`, `max`, `std`, `var`, their forms that ignore NaN, `numpy.ptp`, `any`, `all`, `count_nonzero`,
         `argmin` and `argmax`, `pandas.Series.nunique`, and `scipy.stats.skew` and `kurtosis`. Numba compiles
-        other functions that take arrays, see :func:`rollstat.rolling_apply`. pandas calls functions of fewer
+        other functions that take arrays, see :func:`rollstat.rolling_apply`. Python calls functions of fewer
         than 20,000 windows, for which compiling takes too long, and functions that cannot be compiled.
 
         Parameters
@@ -705,6 +705,9 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         reason = "a function that takes Series, or these windows"
         if call is None and windows is not None and not self._options and columns is None:
             reason = self._reason_for_function(func, args or (), kwargs)
+            if reason and "segments" not in windows.options:
+                given = {"function": func, "args": args or (), "kwargs": kwargs or {}}
+                call = ColumnCall("apply", windows, given, function=apply_in_turn)
             windows = windows if not reason else None
         if call is None and windows is not None:
             parameters = {"function": func, "args": args or (), "kwargs": kwargs}
@@ -720,7 +723,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         return self._pandas("apply")(func, raw, engine, engine_kwargs, args, kwargs)
 
     def _reason_for_function(self, function: Any, args: Any, kwargs: Any) -> str:
-        """Return why pandas calls a function that takes arrays; empty if it is compiled."""
+        """Return why Python calls a function that takes arrays; empty if it is compiled."""
         if len(self.obj) < COMPILED_APPLY_ROWS:
             return f"fewer than {COMPILED_APPLY_ROWS:,} windows"
         from rollstat.statistics.aggregate.computation import is_compilable  # imports kernels
