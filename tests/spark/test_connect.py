@@ -139,6 +139,25 @@ for changes, message in rejected:
     else:
         raise AssertionError(changes)
 run(window=2)
+
+from rollstat import features as f
+
+columns = [f.sum("x").over(3, "4 s"), f.max("y").over(2).by("half")]
+spending = f.Features(columns, by="key", on="time", order_by="row")
+schema = "key long, row long, time timestamp, x double, y double, half long"
+rows = spark.range(40).selectExpr(*text, "id div 2 % 2 as half")
+for number, part in enumerate(("row < 20", "row in (22, 23)", "row in (20, 21) or row > 23")):
+    rows.where(part).coalesce(1).write.mode("append").parquet(f"{folder}/parts")
+    stream = spark.readStream.schema(schema).parquet(f"{folder}/parts")  # each run is a batch
+    writer = spending.write_stream(stream).option("checkpointLocation", f"{folder}/features")
+    query = writer.format("parquet").trigger(availableNow=True).start(f"{folder}/written")
+    query.awaitTermination()
+    assert query.exception() is None, query.exception()
+frames = spark.read.parquet(f"{folder}/written"), spending.compute(rows)
+found, wanted = (frame.toArrow().sort_by("row") for frame in frames)
+assert found["row"].to_pylist() == list(range(40)), found["row"]
+for one, other in zip(found.to_pylist(), wanted.to_pylist()):
+    assert one == other or one["row"] in (22, 23), (one, other)  # these were written before two others came
 print("done")
 spark.stop()
 """
