@@ -8,7 +8,6 @@ The width of "1 month" differs from time to time. So calendar units become a wid
 unit of the times. pandas is imported when such a window is used.
 """
 
-import re
 from importlib import import_module
 from typing import Any
 
@@ -16,24 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat._extras import require
-
-_MONTHS = {"mo": 1, "month": 1, "months": 1, "q": 3, "quarter": 3, "quarters": 3}
-_MONTHS |= {"y": 12, "year": 12, "years": 12}
-_PART = rf"\s*(\d*)\s*({'|'.join(sorted(_MONTHS, key=len, reverse=True))})\s*"
-_CALENDAR = re.compile(rf"(?:{_PART})+", re.ASCII)
-
-
-def months_of(width: str) -> int | None:
-    """Return the months of a string such as "1mo", "2 quarters" or "1 year 6 months"; None for others."""
-    if _CALENDAR.fullmatch(width) is None:
-        return None
-    return sum(int(count or 1) * _MONTHS[unit] for count, unit in re.findall(_PART, width, re.ASCII))
+from rollstat.durations import months
 
 
 def is_calendar(width: Any) -> bool:
     """Return whether a width is one of calendar units: its length depends on the time."""
     if isinstance(width, str):
-        return months_of(width) is not None
+        return months(width) is not None
     return hasattr(width, "rollback") and not _is_fixed(width)
 
 
@@ -66,8 +54,8 @@ def distances(width: Any, times: NDArray[Any], zone: Any, *, later: bool) -> NDA
     """
     require("pandas", "a window of calendar units", "pandas")
     pandas = import_module("pandas")
-    months = months_of(width) if isinstance(width, str) else None
-    offset = width if months is None else pandas.DateOffset(months=months)
+    count = months(width) if isinstance(width, str) else None
+    offset = width if count is None else pandas.DateOffset(months=count)
     index = pandas.DatetimeIndex(times)
     local = index if zone is None else index.tz_localize("UTC").tz_convert(zone).tz_localize(None)
     moved = local + offset if later else local - offset

@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 from pyspark.sql import Column
 from pyspark.sql import types as T
 
-from rollstat.calendar_units import is_calendar, months_of
+from rollstat.calendar_units import is_calendar
 from rollstat.dtypes import flattened
+from rollstat.durations import normal, parts
 from rollstat.names import reject_unknown
 from rollstat.options import parse_width
 from rollstat.registry import REGISTRY, Statistic
@@ -292,10 +293,7 @@ def builder(name: str) -> Callable[..., Aggregate]:
 
 _OF_ORDER = ("count", "nunique", "rank")  # statistics that are the same for codes in the order of the values
 OF_STRINGS = ("first", "last", "mode", "nunique")  # statistics that take strings
-_SPARK_UNITS = {"microsecond": "us", "millisecond": "ms", "second": "s", "minute": "min"}
-_SPARK_UNITS |= {"hour": "h", "day": "D", "week": "W"}
 _NUMBER = r"\d+(?:\.\d+)?"
-_PART = rf"({_NUMBER})\s*({'|'.join(_SPARK_UNITS)})s?"
 
 
 def parse_window(window: Any) -> Any:
@@ -312,20 +310,17 @@ def parse_window(window: Any) -> Any:
     """
     if not isinstance(window, str):
         return window
-    text = re.sub(r"^interval\b\s*", "", window.strip().lower())
-    typed = re.fullmatch(r"'(.*)'\s*([a-z]+?)(?:\s+to\s+([a-z]+))?", text)
+    text = re.sub(r"^interval\b\s*", "", window.strip(), flags=re.IGNORECASE)
+    typed = re.fullmatch(r"'(.*)'\s*([a-z]+?)(?:\s+to\s+([a-z]+))?", text, re.IGNORECASE)
     if typed and typed[3]:
-        units = re.search(rf"\b{typed[2]}\b.*\b{typed[3]}\b", "day hour minute second")
+        ends = rf"\b{typed[2]}\b.*\b{typed[3]}\b".lower()
+        units = re.search(ends, "day hour minute second")
         names = units[0].split() if units and re.fullmatch(r"[\d .:]+", typed[1]) else []
         found = re.findall(_NUMBER, typed[1])
-        widths = [f"{number}{_SPARK_UNITS[name]}" for number, name in zip(found, names)]
-        return "".join(widths) if widths and len(found) == len(names) else window
+        matches = found and len(found) == len(names)
+        return normal("".join(map("".join, zip(found, names)))) if matches else window
     plain = f"{typed[1]} {typed[2]}" if typed else text.strip("'")
-    if months_of(plain) is not None:
-        return re.sub(r"\s|(?<=mo)nths?|(?<=q)uarters?|(?<=y)ears?", "", plain)
-    if not re.fullmatch(rf"(?:\s*{_PART}\s*)+", plain):
-        return window
-    return "".join(f"{number}{_SPARK_UNITS[unit]}" for number, unit in re.findall(_PART, plain))
+    return window if parts(plain) is None else normal(plain)
 
 
 def check_statistic(name: Any, columns: int) -> Statistic:

@@ -168,7 +168,7 @@ def test_the_clock_of_the_session_counts(spark, split):
         ({"zone": None}, "the session's time zone is not known here: cast it to timestamp_ntz"),
         ({"zone": "GMT+8:77"}, "spark.sql.session.timeZone must be a zone that Python knows; got"),
         ({"descending": True}, "descending must be False for calendar units"),
-        ({"window": "1 month 3 days"}, "window must be a width such as"),
+        ({"window": "1 month 3 days"}, "window must be a duration such as"),
         (
             {"window": pd.DateOffset(month=1)},
             "window must be no fixed year or month on Spark; got <DateOffset",

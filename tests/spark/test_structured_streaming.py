@@ -137,7 +137,7 @@ def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
         ({"order_by": "x"}, TypeError, "order_by: 'x' is double; a stream is ordered by"),
         ({"order_by": "row", "watermark": "1 hour"}, TypeError, "a watermark needs a timestamp"),
         ({"initial": stream}, ValueError, "initial must be a batch frame with the columns"),
-        ({"window": "soon"}, ValueError, "window must be a width"),
+        ({"window": "soon"}, ValueError, "window must be a duration"),
         ({"window": rollstat.Forward(2)}, ValueError, "window must not look ahead of its row"),
         (
             {"window": rollstat.Expanding()},
