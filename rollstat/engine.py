@@ -234,12 +234,13 @@ def _work_through(work: Callable[..., None], tasks: deque[tuple[Any, ...]]) -> N
 def work_on_threads(work: Callable[..., None], arguments: Iterable[tuple[Any, ...]], threads: int) -> None:
     """Call `work` with each of the `arguments`, on this thread and others."""
     tasks = deque(arguments)
-    if threads == 1 or _thread.works:  # a thread that waited for others would keep them from work
+    # A thread that works for a call does not wait for others: it would keep them from work.
+    if threads == 1 or len(tasks) < 2 or _thread.works:
         _work_through(work, tasks)
         return
     pool, waiting = _pool(threads - 1), list[Future[None]]()
     with suppress(RuntimeError):  # no thread can start after the main thread has ended
-        waiting.extend(pool.submit(_work_through, work, tasks) for _ in range(threads - 1))
+        waiting.extend(pool.submit(_work_through, work, tasks) for _ in range(min(threads, len(tasks)) - 1))
     _thread.works = True
     try:
         _work_through(work, tasks)

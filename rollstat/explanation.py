@@ -11,7 +11,6 @@ which blocks find their algorithm.
 """
 
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +85,8 @@ class Explanation:
     dtype : numpy.dtype
         Of the input.
     computed, results : tuple of numpy.dtype
-        The dtype in which each output is computed, and the dtype of each result.
+        The dtype in which each output is computed, and the dtype of each result; empty for a stream and on
+        Spark.
     """
 
     statistic: str
@@ -124,6 +124,9 @@ class Explanation:
             f"  input    {self.dtype}, {self.lines} x {self.rows} windows",
             f"  windows  {self.windows}{width}, min_periods={self.min_periods}{short}",
         ]
+        if not self.results:  # of streams, and of Spark, where no rows are known
+            text[1:2] = [f"  input    {self.dtype}, one row at a time"] * self.lines
+            return "\n".join([*text, *(f"  {step.algorithm}: {step.reason}" for step in self.steps)])
         for step in self.steps:
             text.append(f"  {step.algorithm}: {step.rows} {step.windows} windows, blocks: {step.blocks}")
             text.append(f"    why: {step.reason}")
@@ -136,17 +139,18 @@ class Explanation:
         return "\n".join(text)
 
 
-def explain(function: Callable[..., Any], /, *args: Any, **options: Any) -> Explanation:
+def explain(function: Any, /, *args: Any, **options: Any) -> Explanation:
     """Return the plan of a call: what it would do and why, without computing anything.
 
     Parameters
     ----------
-    function : callable
-        A function of rollstat that computes a statistic, such as ``rollstat.rolling_median``, or a method of
-        a window object of the accessors, such as ``series.rollstat.rolling(20).median``. For a frame the
+    function : callable, str or stream
+        A function of rollstat that computes a statistic, such as ``rollstat.rolling_median``, or its name,
+        ``"median"``; a method of a window object of the accessors, such as
+        ``series.rollstat.rolling(20).median``; a stream; or :func:`rollstat.spark.rolling`. For a frame the
         plan is that of its first column.
     *args, **options
-        As for the function.
+        As for the function; none for a stream.
 
     Returns
     -------
@@ -177,9 +181,17 @@ def explain(function: Callable[..., Any], /, *args: Any, **options: Any) -> Expl
     windows: Any = getattr(function, "__self__", None)
     if hasattr(windows, "explanation"):
         return windows.explanation(function, *args, **options)  # type: ignore[no-any-return]  # of any class
+    if hasattr(function, "_explanation"):
+        return function._explanation(*args, **options)  # type: ignore[no-any-return]  # as above
+    if isinstance(function, str):
+        named = REGISTRY.get(function.removeprefix("rolling_"))
+        function = getattr(named, "function", function)
     statistic = REGISTRY.of_function(function)
     if statistic is None:
-        raise TypeError(f"function must be a rolling function of rollstat; got {function!r}")
+        raise TypeError(
+            "function must be a function over arrays or its name, a method of windows of the accessor, "
+            f"a stream or rollstat.spark.rolling; got {function!r}"
+        )
     resolve, first = statistic.resolve, next(iter(inspect.signature(function).parameters))
     if not args and first in options:
         args = (options.pop(first),)

@@ -108,9 +108,11 @@ def test_out_of_any_layout(rng):
 def test_results_do_not_depend_on_threads(rng):
     values = rng.standard_normal(300_000)
     one = rollstat.rolling_median(values, 101)
-    np.testing.assert_array_equal(rollstat.rolling_median(values, 101, threads=2), one)
-    rollstat.set_threads(2)
+    for threads in (2, "auto"):
+        np.testing.assert_array_equal(rollstat.rolling_median(values, 101, threads=threads), one)
+    rollstat.set_threads("auto")
     try:
+        assert rollstat.get_threads() == len(os.sched_getaffinity(0))
         np.testing.assert_array_equal(rollstat.rolling_median(values, 101), one)
     finally:
         rollstat.set_threads(1)

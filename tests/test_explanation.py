@@ -151,3 +151,31 @@ def test_boxes_and_objects_are_explained():
     assert (box.windows, box.width, box.algorithm) == ("box", (3, 3), "separable")
     objects = rollstat.explain(rollstat.rolling_aggregate, [{1}, {2}], set.union, 2)
     assert (objects.algorithm, objects.dtype, objects.min_periods) == ("greedy", np.dtype(object), 2)
+
+
+def test_names_and_streams_are_explained():
+    wanted = rollstat.explain(rollstat.rolling_median, np.zeros(100), 5)
+    for name in ("median", "rolling_median"):
+        assert rollstat.explain(name, np.zeros(100), 5) == wanted
+    with pytest.raises(TypeError, match=r"function over arrays or its name.*; got 'medain'"):
+        rollstat.explain("medain", np.zeros(100), 5)
+    with pytest.raises(TypeError, match=r"rollstat\.spark\.rolling; got 3"):
+        rollstat.explain(3)
+    assert repr(rollstat.explain(rollstat.RollingMedian(5))) == (
+        "RollingMedian\n"
+        "  input    float64, one row at a time\n"
+        "  windows  rows of 5, min_periods=5\n"
+        "  two_heaps: a push takes O(log m) in the worst single push"
+    )
+    for stream, algorithm in (
+        (rollstat.RollingMedian(5, algorithm="three_trees"), "three_trees"),
+        (rollstat.RollingMean("5s"), "daba"),
+        (rollstat.SlidingAggregate(frozenset.union, dtype=object), "two_stacks"),
+        (rollstat.RollingMad(rollstat.Expanding()), "only algorithm"),
+    ):
+        found = rollstat.explain(stream)
+        assert (found.algorithm, found.library, found.steps[0].reason[:12]) == (
+            algorithm,
+            "rollstat",
+            "a push takes",
+        )

@@ -33,7 +33,7 @@ _MASKS = 8
 _MOST_CUT = 0.25
 
 
-def compute(features: Features, frame: Any, at: Any, threads: int | None) -> Any:
+def compute(features: Features, frame: Any, at: Any, threads: Any) -> Any:
     """Return the rows of a frame, or of `at`, with the features; see :meth:`Features.compute`."""
     rows = frames.frame_of("frame", frame)
     labels = None if at is None else frames.frame_of("at", at)

@@ -295,7 +295,7 @@ class Features:
         """Return whether infinite values of a feature are missing."""
         return bool(feature.options.get("inf", self.inf) == "missing")
 
-    def compute(self, frame: Any, at: Any = None, *, threads: int | None = None) -> Any:
+    def compute(self, frame: Any, at: Any = None, *, threads: int | str | None = None) -> Any:
         """Return a frame with the features of its rows, or of other keys and times.
 
         Parameters
@@ -306,7 +306,7 @@ class Features:
         at : frame of the same kind, optional
             Keys and times, in columns of the same names. A row of it gets the features that a row of its key
             and time would have. Keys without rows have missing features.
-        threads : int, optional
+        threads : int or "auto", optional
             Number of threads. Default: the setting of :func:`rollstat.set_threads`. Results do not depend
             on it.
 

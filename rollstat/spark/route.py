@@ -31,14 +31,17 @@ normalized keys), https://doi.org/10.1145/1132960.1132964.
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.functions import arrow_udf
 
+from rollstat.explanation import Explanation, Step
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import Aggregate
 from rollstat.spark.arrow_columns import kind_of
@@ -160,24 +163,10 @@ def rolling(  # 16 parameters: one for each public option
     ...     aggs={"typical": ("median", "dep_delay"), "second": ("kth", "dep_delay", {"k": 2})},
     ... )
     """
-    check_frame("df", df)
-    if at is not None:
-        check_labels(at)
-    if df.isStreaming:
-        raise ValueError("df must be a batch frame; use rollstat.spark.rolling_stream for streams")
     options = {"min_periods": min_periods, "center": center, "closed": closed}
     options |= {"equal_times": equal_times, "nan_policy": nan_policy, "inf": inf, "algorithm": algorithm}
-    columns = ColumnReferences(df)
-    zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
-    request = Request(partition_by, order_by, window, aggs, options, descending, ties, zone).by_name(columns)
-    frame = columns.frame()
-    old = df.columns if at is None else at.columns
-    labels = None if at is None else old
-    plan = request.plan(frame.schema, len(df.columns), case_sensitive=columns.case_sensitive, labels=labels)
-    if at is not None:
-        frame, plan = with_labels(frame, plan, at)
-    plan, unbounded = carrying(plan)
-    unbounded = f"an expanding window of {unbounded}" if unbounded else without_bound(plan)
+    given = partition_by, order_by, window, aggs, options, descending, ties
+    frame, plan, unbounded, old = _planned(df, at, given)
     rows, plan = _partitioned(frame, plan, _check_split(split, bool(plan.keys), unbounded))
     new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(plan.fields)]
     rows = _with_whole_rows(rows, plan, new) if plan.looks_ahead else _with_results(rows, plan, new)
@@ -189,6 +178,54 @@ def rolling(  # 16 parameters: one for each public option
     made = [rows[field.name] for field in new]
     wanted = [*old, *(field.name for field in plan.fields)]
     return rows.select(*(column.alias(name) for column, name in zip([*given, *made], wanted)))
+
+
+def _planned(
+    df: DataFrame, at: DataFrame | None, given: tuple[Any, ...]
+) -> tuple[DataFrame, WalkPlan, str | None, list[str]]:
+    """Return the rows, what to compute, why series cannot be split, and the columns that the result keeps."""
+    check_frame("df", df)
+    if at is not None:
+        check_labels(at)
+    if df.isStreaming:
+        raise ValueError("df must be a batch frame; use rollstat.spark.rolling_stream for streams")
+    columns = ColumnReferences(df)
+    zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
+    request = Request(*given, zone).by_name(columns)
+    frame = columns.frame()
+    old = df.columns if at is None else at.columns
+    labels = None if at is None else old
+    plan = request.plan(frame.schema, len(df.columns), case_sensitive=columns.case_sensitive, labels=labels)
+    if at is not None:
+        frame, plan = with_labels(frame, plan, at)
+    plan, unbounded = carrying(plan)
+    return frame, plan, f"an expanding window of {unbounded}" if unbounded else without_bound(plan), old
+
+
+def _explanation(df: DataFrame, **arguments: Any) -> Explanation:
+    """Return what :func:`rollstat.explain` shows of a call of `rolling`; no job starts."""
+    bound = signature(rolling).bind(df, **arguments)
+    bound.apply_defaults()
+    named = bound.arguments
+    names = ("min_periods", "center", "closed", "equal_times", "nan_policy", "inf", "algorithm")
+    given = [named[name] for name in ("partition_by", "order_by", "window", "aggs")]
+    given += [{name: named[name] for name in names}, named["descending"], named["ties"]]
+    _, plan, unbounded, _ = _planned(df, named["at"], tuple(given))
+    split = _check_split(named["split"], bool(plan.keys), unbounded)
+    if plan.carries_states:
+        reason = "a worker carries a state of each series"
+    elif unbounded:
+        reason = f"a worker holds whole series, because of {unbounded}"
+    else:
+        reason = "a worker holds the rows of the widest window"
+    reason += "" if split is None else "; long series are split"
+    steps = [Step(call.statistic, "all", reason) for call in plan.calls]
+    kinds = sorted({str(window.given) for window in plan.windows})
+    whole = "rollstat.spark.rolling", " and ".join(kinds), None, 0, 0, 0, tuple(steps), 1
+    return Explanation(*whole, np.dtype(object), (), ())
+
+
+rolling._explanation = _explanation  # type: ignore[attr-defined]  # read by rollstat.explain
 
 
 def _partitioned(df: DataFrame, plan: WalkPlan, split: int | str | None) -> tuple[DataFrame, WalkPlan]:

@@ -25,10 +25,17 @@ from numpy.typing import ArrayLike, NDArray
 
 import rollstat.streaming
 from rollstat.compile.bound_calls import BoundStep
+from rollstat.explanation import Explanation, Step
 from rollstat.options import numpy_times, whole_number
 from rollstat.registry import REGISTRY
 from rollstat.snapshots import SnapshotError, read, write
 from rollstat.streaming.window_spec import WindowSpec
+
+OPERATOR_COSTS = {
+    "daba": "O(1) combinations in every single push",
+    "two_stacks": "O(1) combinations amortised",
+}
+"""What a push costs with each algorithm of windows of operators."""
 
 CLASSES: dict[str, type["Stream"]] = {}
 """Every class of streams that is loaded, by its name."""
@@ -276,6 +283,18 @@ class RollingStream(Stream, abstract=True):
     """A statistic of a rolling window over a stream."""
 
     statistic: ClassVar[str]
+    _costs: ClassVar[Mapping[str, str]] = OPERATOR_COSTS
+
+    def _explanation(self) -> Explanation:
+        """Return what :func:`rollstat.explain` shows: the window, the algorithm, and the cost of a push."""
+        window, spec = self._window, self._window.spec
+        name = window.algorithm if window.algorithm in self._costs else next(iter(self._costs))
+        step = Step(name, "all", f"a push takes {self._costs[name]}".replace("\n", " "))
+        codec = window.codec if hasattr(window, "codec") else window.adapter.codec
+        dtype = np.dtype(getattr(codec, "dtype", None) or object)
+        size = spec.argument if spec.timed or spec.fixed else None
+        whole = type(self).__name__, spec.kind, size, window.min_periods, len(self), 1, (step,), 1
+        return Explanation(*whole, dtype, (), ())
 
     def push(self, x: Any, t: Any = None) -> Any:
         """Add an element, remove what leaves the window, and return the result.

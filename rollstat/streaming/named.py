@@ -164,6 +164,7 @@ def _class(row: StreamRow) -> Any:
         "__init__": __init__,
         "_window_from_state": classmethod(_window_from_state),
         "_row": row,
+        "_costs": row.algorithms or {"only algorithm": row.cost},
         "statistic": row.statistic,
     }
     if of_operator and REGISTRY[row.statistic].series == 1:

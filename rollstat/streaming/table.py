@@ -34,6 +34,7 @@ from rollstat.statistics.common import (
     check_target,
     check_weights,
 )
+from rollstat.streaming.base import OPERATOR_COSTS
 from rollstat.streaming.operator_adapter import operator_of_fields
 from rollstat.streaming.window_spec import WindowSpec
 from rollstat.windows import Expanding
@@ -134,12 +135,6 @@ class StatisticRow(StreamRow):
     step: Callable[[Any], Any] | None = None
 
 
-_OPERATOR_ALGORITHMS = {
-    "daba": "O(1) combinations in every single push",
-    "two_stacks": "O(1) combinations amortised",
-}
-
-
 @dataclass(frozen=True)
 class OperatorRow(StreamRow):
     """A statistic that is the result of an associative operator.
@@ -157,7 +152,7 @@ class OperatorRow(StreamRow):
     operator: Any
     fields: Callable[..., dict[str, Any]] = field(default=dict, kw_only=True)
     by_time: Any = field(default=None, kw_only=True)
-    algorithms: Mapping[str, str] = field(default_factory=lambda: _OPERATOR_ALGORITHMS, kw_only=True)
+    algorithms: Mapping[str, str] = field(default_factory=lambda: OPERATOR_COSTS, kw_only=True)
 
     @property
     def kinds(self) -> str:

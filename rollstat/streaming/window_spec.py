@@ -77,7 +77,7 @@ class WindowSpec:
         length = parse_width(window)
         if length is None:
             raise TypeError(
-                "window must be a number of rows (int), a width (a float, a string such as '5min' or a "
+                "window must be a number of rows (int), a width (a float, or a duration such as '5min' or a "
                 f"timedelta), rollstat.Expanding(), or None to shorten it by pop; got {window!r}"
             )
         if length <= 0 or length.denominator != 1:

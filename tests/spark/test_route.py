@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import rollstat
+import rollstat.spark
 from rollstat.dtypes import flattened
 from rollstat.registry import REGISTRY
 from rollstat.spark import aggregate, rolling
@@ -190,7 +191,7 @@ def test_ties_are_ordered_by_the_other_columns(spark):
 MEDIAN = {"m": ("median", "x")}
 BAD = [
     ({"window": 0}, "window must be an integer of at least 1"),
-    ({"window": "soon"}, "window must be a width such as"),
+    ({"window": "soon"}, "window must be a duration such as"),
     ({"window": (1, 2)}, "window must be a number of rows, a width, Forward or Expanding on Spark"),
     (
         {"window": rollstat.Expanding(), "split": 4, "aggs": {"new": ("median", "x")}},
@@ -318,3 +319,18 @@ def test_a_kernel_error_names_the_key_and_the_row(spark):
     )
     with pytest.raises(Exception, match=r"which gives times, is missing at key=1, t=None"):
         rolling(frame, partition_by="key", order_by="t", window="5 seconds", aggs=MEDIAN).collect()
+
+
+def test_explain_says_what_workers_hold(spark):
+    frame = spark.range(5)
+    arguments = {"order_by": "id", "aggs": [aggregate("median", "id"), aggregate("sum", "id")]}
+    found = rollstat.explain(rolling, frame, window=3, **arguments)
+    assert [step.algorithm for step in found.steps] == ["median", "sum"]
+    assert (found.windows, found.library) == ("3", "rollstat")
+    assert found.steps[0].reason == "a worker holds the rows of the widest window; long series are split"
+    found = rollstat.explain(
+        rolling, frame, window=rollstat.Expanding(), order_by="id", aggs=[rollstat.spark.sum("id")]
+    )
+    assert "a worker carries a state of each series" in repr(found)
+    with pytest.raises(TypeError, match="missing a required argument"):
+        rollstat.explain(rolling, frame, window=3)
