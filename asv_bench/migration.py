@@ -64,7 +64,7 @@ def _pandas() -> list[Call]:
         *calls,
         Call(
             "s.rolling(100).apply(np.max, raw=True)",
-            "s.rollstat.aggregate(rollstat.operators.Maximum(), 100)",
+            "s.rollstat.combine(rollstat.operators.Maximum(), 100)",
             own,
         ),
         Call(

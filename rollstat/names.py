@@ -9,6 +9,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # What parameters are called in other libraries, or were called here.
 _SYNONYMS = {
+    "aggregate": "combine",
     "op": "operator",
     "func": "function",
     "m": "window",

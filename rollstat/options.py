@@ -3,7 +3,6 @@
 import math
 import numbers
 import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import read_only
 from rollstat.calendar_units import distances, is_calendar
+from rollstat.durations import ALLOWED, UNITS, nanoseconds
 from rollstat.kernels.time_bounds import first_unordered, regular_gap
 from rollstat.names import reject_unknown
 from rollstat.thresholds import ONE_CALL_ROWS
@@ -46,7 +46,7 @@ _NO_TIMES = np.empty(0, np.int64)
 _NAT = np.iinfo(np.int64).min
 
 _DESCRIBE_WINDOW = (
-    "a number of rows (int), a width such as '5min' or '1 month', a Timedelta, a DateOffset or a number "
+    "a number of rows (int), a duration such as '5min' or '1 month', a Timedelta, a DateOffset or a number "
     "together with times=, an array with a size for each row, "
     "a pair of integer arrays (start, end), rollstat.Expanding(), rollstat.Forward(m), "
     "rollstat.Around(before, after) or a pandas indexer"
@@ -100,8 +100,9 @@ class CommonOptions(TypedDict, total=False):
     out : ndarray, or tuple of ndarray for several results, optional
         Array for the result, of its shape and dtype. It may share memory with the input, the times or the
         bounds, but not with another result.
-    threads : int, optional
-        Number of threads. Default: the setting of :func:`rollstat.set_threads`. Results do not depend on it.
+    threads : int or "auto", optional
+        Number of threads; ``"auto"`` is one for each processor that the process may use. Default: the setting
+        of :func:`rollstat.set_threads`. Results do not depend on it.
     algorithm : str, default "auto"
         Name of an algorithm, see :ref:`algorithms`. ``"auto"`` selects the fastest exact one.
     """
@@ -121,20 +122,21 @@ class CommonOptions(TypedDict, total=False):
     mode: Mode
     fill_value: Any
     out: Any
-    threads: int | None
+    threads: int | Literal["auto"] | None
     algorithm: str
 
 
 _setting = {"threads": 1}
 
 
-def set_threads(threads: int) -> None:
+def set_threads(threads: int | Literal["auto"]) -> None:
     """Set the number of threads that the rolling functions use by default.
 
     Parameters
     ----------
-    threads : int
-        At least 1. Results do not depend on it.
+    threads : int or "auto"
+        At least 1; ``"auto"`` is one for each processor that the process may use. Results do not depend on
+        it.
 
     Examples
     --------
@@ -144,7 +146,7 @@ def set_threads(threads: int) -> None:
     2
     >>> rollstat.set_threads(1)
     """
-    _setting["threads"] = whole_number("threads", threads, 1)
+    _setting["threads"] = _number_of_threads("threads", threads)
 
 
 def get_threads() -> int:
@@ -202,8 +204,16 @@ def _algorithm(name: str, value: Any) -> str:
     return value
 
 
+def _number_of_threads(name: str, value: Any) -> int:
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f"{name} must be an integer of at least 1 or 'auto'; got {value!r}")
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else _PROCESSORS
+    return whole_number(name, value, 1)
+
+
 def _threads(name: str, value: Any) -> int:
-    return min(get_threads() if value is None else whole_number(name, value, 1), _PROCESSORS)
+    return min(get_threads() if value is None else _number_of_threads(name, value), _PROCESSORS)
 
 
 # What checks an option, in this order, and returns its value.
@@ -339,7 +349,7 @@ class Options:
             return self._interval(window, sizes, times)
         for size in sizes.values():
             if is_duration(size):
-                raise ValueError(f"window, the width {window!r}, needs times=, the time of each row")
+                raise ValueError(f"window, the duration {window!r}, needs times=, the time of each row")
             real = isinstance(size, numbers.Real) and not isinstance(size, (numbers.Integral, bool))
             if real or _kind(size) == "f":
                 raise ValueError(f"window, the width {window!r}, needs times=, the position of each row")
@@ -610,33 +620,21 @@ def _checked_bounds(start: Any, end: Any, length: int) -> tuple[NDArray[np.int64
     return bounds[0], bounds[1]
 
 
-_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
-_UNITS |= {"D": 86400 * 10**9, "W": 7 * 86400 * 10**9}
-_UNIT = r"(ns|us|ms|s|min|h|D|W)"
-_PART = re.compile(r"\s*(\d+(?:\.\d*)?)\s*" + _UNIT + r"\s*", re.ASCII)
-_WIDTH = re.compile(rf"\s*{_UNIT}\s*|(?:{_PART.pattern})+", re.ASCII)
-
-
 def parse_width(window: Any, name: str = "window") -> Fraction | None:
     """Return a width of time in nanoseconds, or None if `window`, the argument `name`, is none."""
     if isinstance(window, str):
-        match = _WIDTH.fullmatch(window)
-        if match is None:
-            raise ValueError(
-                f"{name} must be a width such as '5min', '1.5h' or '1min30s' "
-                f"(in {', '.join(_UNITS)}); got {window!r}"
-            )
-        if match[1]:
-            return Fraction(_UNITS[match[1]])
-        return sum((Fraction(count) * _UNITS[unit] for count, unit in _PART.findall(window)), Fraction(0))
+        length = nanoseconds(window)
+        if length is None:
+            raise ValueError(f"{name} must be {ALLOWED}; got {window!r}")
+        return length
     if hasattr(window, "to_timedelta64"):
         window = window.to_timedelta64()
     if isinstance(window, np.timedelta64):
         unit, count = np.datetime_data(window.dtype)
         if np.isnat(window) or unit in ("Y", "M", "generic"):
-            raise ValueError(f"{name} must be a width of a fixed length; got {window!r}")
+            raise ValueError(f"{name} must be a duration of a fixed length; got {window!r}")
         name = {"m": "min"}.get(unit, unit)
-        return Fraction(int(window.astype(np.int64))) * count * _UNITS[name]
+        return Fraction(int(window.astype(np.int64))) * count * UNITS[name]
     if isinstance(window, timedelta):
         return Fraction(window // timedelta(microseconds=1)) * 1000
     if not is_calendar(window) and isinstance(getattr(window, "nanos", None), int):
@@ -647,9 +645,9 @@ def parse_width(window: Any, name: str = "window") -> Fraction | None:
 def width_text(width: Fraction) -> str:
     """Return a width in nanoseconds as text: a whole number of the longest unit up to days, if it is one."""
     unit = next(
-        name for name in ("D", "h", "min", "s", "ms", "us", "ns") if not width % _UNITS[name] or name == "ns"
+        name for name in ("D", "h", "min", "s", "ms", "us", "ns") if not width % UNITS[name] or name == "ns"
     )
-    return f"{width // _UNITS[unit]}{unit}"
+    return f"{width // UNITS[unit]}{unit}"
 
 
 def _width(name: str, window: Any, times: "Times", parts: int, zero: bool) -> tuple[Any, bool]:
@@ -661,7 +659,7 @@ def _width(name: str, window: Any, times: "Times", parts: int, zero: bool) -> tu
     if zero and _is_whole(window) and window == 0:
         length = None if unit is None else Fraction(0)
     if (length is None) != (unit is None):
-        expected = "a plain number" if unit is None else "a width such as '5min' or a Timedelta"
+        expected = "a plain number" if unit is None else "a duration such as '5min' or a Timedelta"
         raise TypeError(f"{name} must be {expected} for times of this type; got {window!r}")
     if length is None:
         if isinstance(window, (bool, np.bool_)) or not isinstance(window, numbers.Real):
@@ -693,7 +691,7 @@ def _unit(name: str, dtype: np.dtype[Any]) -> Fraction | None:
     if unit in ("Y", "M", "generic"):
         raise TypeError(f"{name} must have a unit of a fixed length; its dtype was {dtype}")
     nanoseconds = {"ps": Fraction(1, 1000), "fs": Fraction(1, 10**6), "as": Fraction(1, 10**9)}
-    return count * (nanoseconds.get(unit) or Fraction(_UNITS[{"m": "min"}.get(unit, unit)]))
+    return count * (nanoseconds.get(unit) or Fraction(UNITS[{"m": "min"}.get(unit, unit)]))
 
 
 class Times(NamedTuple):

@@ -24,7 +24,7 @@ FUNCTIONS = PACKAGE / "statistics" / "__init__.pyi"
 STREAMS = PACKAGE / "streaming" / "__init__.pyi"
 _LINE = 110
 _WRITTEN = "# Written by tests/surface.py from here on:"
-_ANY = ("aggregate", "apply")  # methods of window objects that pandas declares, whose results may be any
+_ANY = ("combine", "apply")  # methods whose results may be Series or frames
 _NOT_AT_THE_TOP = {"REASONS", "STREAMS"}  # names of rollstat.streaming that rollstat does not have
 _IMPORT = re.compile(r"^from (\S+) import (?:\(\s*)?(\w+) as \w+,?(?:\s*\))?\n", re.MULTILINE)
 _FUNCTIONS = '''\
@@ -164,11 +164,11 @@ def named_classes():
 
 def pandas():
     """Return the stub of the accessors and window objects, with a method of both for each statistic."""
-    from rollstat.pandas.accessors import _WINDOW_OPTIONS, SeriesAccessor
+    from rollstat.pandas.accessors import _WINDOW_OPTIONS, STATISTICS, SeriesAccessor
     from rollstat.pandas.windows import Expanding
 
-    names, options = sorted(REGISTRY.rolling), {*_WINDOW_OPTIONS, "numeric_only"}
-    windows = [_method(name, getattr(Expanding, name)) for name in names if name not in _ANY]
+    names, options = sorted(STATISTICS), {*_WINDOW_OPTIONS, "numeric_only"}
+    windows = [_method(name, getattr(Expanding, name)) for name in names if name != "apply"]
     shortcuts = [_method(name, getattr(SeriesAccessor, name), options) for name in names]
     text = (PACKAGE / "pandas" / "__init__.pyi").read_text()
     return _after_marks(text, "".join(windows), "".join(shortcuts))
@@ -176,14 +176,17 @@ def pandas():
 
 def _method(name, method, options=frozenset()):
     """Return the declaration of a method; two if a parameter may be a sequence, whose results are columns."""
-    of_function = inspect.signature(REGISTRY[name].function).parameters
+    from rollstat.pandas.accessors import STATISTICS
+
+    statistic = REGISTRY[STATISTICS[name]]
+    of_function = inspect.signature(statistic.function).parameters
     parameters = [
         p for p in inspect.signature(method).parameters.values() if p.name not in {"self", *options}
     ]
     # pandas' own declarations say less about the parameters than those of the functions.
     types = {p.name: _annotation(of_function.get(p.name, p)) for p in parameters}
     several = [name for name, text in types.items() if " | Sequence" in text]
-    returned = "DataFrame" if len(REGISTRY[name].outputs) > 1 else "Any" if name in _ANY else "Data"
+    returned = "DataFrame" if len(statistic.outputs) > 1 else "Any" if name in _ANY else "Data"
     last = ["**options: Unpack[_ShortcutOptions]"] if options else []
     if not several:
         return _declaration(name, ["self", *_parameters(parameters, **types), *last], returned, " " * 4)

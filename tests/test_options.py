@@ -123,6 +123,7 @@ def test_options_that_do_not_apply_to_objects_are_rejected():
         ({"min_periods": -1}, ValueError, "min_periods must be an integer of at least 0; got -1"),
         ({"min_periods": 3}, ValueError, "min_periods must be at most the window, 2; got 3"),
         ({"step": 0}, ValueError, "step must be an integer of at least 1; got 0"),
+        ({"threads": "all"}, ValueError, "threads must be an integer of at least 1 or 'auto'; got 'all'"),
         ({"threads": True}, TypeError, "threads must be an integer of at least 1; got True"),
         ({"center": 1}, TypeError, "center must be True or False; got 1"),
         (
@@ -170,5 +171,5 @@ def test_widths_in_nanoseconds(width, nanoseconds):
     "width", ["", "5", "5 parsecs", "min5", "-5min", np.timedelta64("NaT"), np.timedelta64(1, "M")]
 )
 def test_other_widths_raise(width):
-    with pytest.raises(ValueError, match="window must be a width"):
+    with pytest.raises(ValueError, match="window must be a duration"):
         parse_width(width)

@@ -15,7 +15,8 @@ import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
 import rollstat
-from rollstat.names import reject_unknown
+from rollstat.names import nearest, reject_unknown
+from rollstat.pandas.calls import STATISTICS
 from rollstat.pandas.exponential import NAMES, ExponentialMovingWindow
 from rollstat.pandas.groups import GroupBy
 from rollstat.pandas.weighted import WeightedWindows
@@ -177,19 +178,19 @@ def _bound_method(
 
     method.__signature__ = signature  # type: ignore[attr-defined]  # functions have it, their type does not say so
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = _document(REGISTRY[name], {parameter.name for parameter in parameters}, document)
+    method.__doc__ = _document(REGISTRY[STATISTICS[name]], set(own), document)
     return method
 
 
 def _window_method(name: str) -> Callable[..., Any]:
     """Return the method of the window objects for a statistic that pandas does not have."""
-    statistic = REGISTRY[name]
+    statistic = REGISTRY[STATISTICS[name]]
 
     def call(windows: Any, bound: dict[str, Any]) -> Any:
         numeric_only = bound.pop("numeric_only", False)
         if statistic.pandas:  # older versions of pandas lack a few of these
-            return windows._statistic(name, numeric_only, bound)
-        return windows._own_statistic(name, bound, numeric_only)
+            return windows._statistic(statistic.name, numeric_only, bound)
+        return windows._own_statistic(statistic.name, bound, numeric_only)
 
     own = [p for p in statistic.arguments[1:] if p.name != "window"]
     return _bound_method(name, own, call)
@@ -248,11 +249,12 @@ def _shortcut(name: str) -> Callable[..., Any]:
     def call(accessor: Any, bound: dict[str, Any]) -> Any:
         window = bound.pop("window")
         windows = accessor.rolling(window, **{key: bound.pop(key) for key in _WINDOW_OPTIONS if key in bound})
-        if name in ("aggregate", "apply"):  # the methods of the window objects are those of pandas
+        if name == "apply":  # the method of the window objects is that of pandas
             return windows._own_statistic(name, bound, bound.pop("numeric_only", False))
         return getattr(windows, name)(**bound)
 
-    parameters = REGISTRY[name].arguments[name != "regression" :]  # which takes all its columns by name
+    every = REGISTRY[STATISTICS[name]].arguments
+    parameters = every[name != "regression" :]  # which takes all its columns by name
     return _bound_method(name, parameters, call, given, _SHORTCUT_OPTIONS)
 
 
@@ -279,6 +281,40 @@ class _Accessor:
 
     def __init__(self, data: Any) -> None:
         self._data = data
+
+    def __getattr__(self, name: str) -> Any:
+        meant = None if name.startswith("_") else nearest(name, list(STATISTICS))
+        hint = f"; did you mean {meant}?" if meant else ""
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{hint}", name=name)
+
+    def idxmin(self, window: Any, *, numeric_only: bool = False, **options: Any) -> Any:
+        """Return the label of the row with the first minimum of each window.
+
+        Parameters
+        ----------
+        window
+            The window.
+        numeric_only : bool, default False
+            Leave out columns of a DataFrame that do not hold numbers.
+        **options
+            As in :func:`rollstat.pandas.rolling`.
+
+        Returns
+        -------
+        Series or DataFrame
+            Labels of the index, missing where there are too few observations; ``argmin`` returns positions.
+
+        Examples
+        --------
+        >>> import pandas as pd, rollstat.pandas
+        >>> pd.Series([4.0, 1.0, 3.0], ["a", "b", "c"]).rollstat.idxmin(2).tolist()
+        [nan, 'b', 'b']
+        """
+        return self.rolling(window, **options).idxmin(numeric_only)
+
+    def idxmax(self, window: Any, *, numeric_only: bool = False, **options: Any) -> Any:
+        """Return the label of the row with the first maximum of each window, as :meth:`idxmin`."""
+        return self.rolling(window, **options).idxmax(numeric_only)
 
     rolling = _of_data(rolling)
     expanding = _of_data(expanding)
@@ -334,7 +370,7 @@ _Accessor.ewm.__signature__ = _EWM_OF_PANDAS.replace(  # type: ignore[attr-defin
     ]
 )
 _Accessor.groupby.__qualname__ = "groupby"  # errors of arguments name the method alone
-for _name in REGISTRY.rolling:
+for _name in STATISTICS:
     setattr(_Accessor, _name, _LazyMethod(_Accessor, _name, _shortcut))
     if _name in vars(Windows):
         for _cls in (Rolling, Expanding):

@@ -22,6 +22,10 @@ from rollstat.registry import REGISTRY
 
 # Statistics for which codes can stand for values.
 _CODED = ("nunique", "mode", "first", "last")
+# The statistic of each method; `aggregate` of the window objects is that of pandas.
+STATISTICS = {{"aggregate": "combine"}.get(name, name): name for name in REGISTRY.rolling}
+# Methods that return labels of rows, and the statistics that find the rows.
+LABELLED = {"idxmin": "argmin", "idxmax": "argmax"}
 # Statistics whose results are rows.
 POSITIONS = ("argkth", "argmin", "argmax", "argminmax")
 _FLOAT64 = np.dtype(np.float64)
@@ -88,7 +92,7 @@ class ColumnCall(NamedTuple):
     def compute(self, values: Any, **options: Any) -> Any:
         """Return what rollstat's function returns for an array."""
         name, (window, given, _, _), parameters, _, _, group_starts, own_function, _ = self
-        function = own_function or REGISTRY[name].function
+        function = own_function or REGISTRY[LABELLED.get(name, name)].function
         options = {"window": window, **given, **parameters, **options}
         if group_starts is None or name not in POSITIONS or options.get("relative_to", "data") != "data":
             return function(values, **options)
@@ -114,6 +118,11 @@ class ColumnCall(NamedTuple):
             found = self.compute(codes, fill_value=None)  # it would be a code
             fill = self.windows.options.get("fill_value")
             return from_codes(found, values, self._index(column), column, fill)
+        if self.name in LABELLED:
+            rows = np.ma.getdata(self.compute(to_array(column), fill_value=None))
+            found = np.where(rows < 0, np.nan, rows)
+            fill = self.windows.options.get("fill_value")
+            return from_codes(found, column.index, self._index(column), column, fill)
         is_object = self.name == "aggregate" and column.dtype == np.dtype(object)
         return self._labelled(self.compute(column.to_numpy() if is_object else to_array(column)), column)
 
@@ -163,7 +172,7 @@ class ColumnCall(NamedTuple):
         kinds = {dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in dtypes}
         one_call = len(dtypes) == 1 and kinds == {"f"} if self.keep_dtype else kinds <= set("fiub")
         several = (
-            self.name in ("aggregate", "apply")
+            self.name in ("aggregate", "apply", *LABELLED)
             or len(REGISTRY[self.name].outputs) > 1
             or self.labels is not None
         )

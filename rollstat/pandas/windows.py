@@ -11,6 +11,7 @@ pandas.
 
 import inspect
 import numbers
+import re
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -27,8 +28,11 @@ from pandas.api.indexers import BaseIndexer
 import rollstat
 from rollstat.calendar_units import is_calendar
 from rollstat.columns import to_array
+from rollstat.durations import ALLOWED, nanoseconds
 from rollstat.names import nearest
 from rollstat.pandas.calls import (
+    LABELLED,
+    STATISTICS,
     ColumnCall,
     NotNumbers,
     RowWindows,
@@ -46,6 +50,7 @@ _PandasExpanding: Any = pd.api.typing.Expanding
 _PandasWindows: Any = _PandasRolling.__base__  # what both have in common
 Mixin: Any = object  # whose other parts are those of pandas
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
+_WIDTH = re.compile(r"[0-9.]*(?:ns|us|ms|s|min|h|D)")  # durations as pandas writes them
 _RANK_METHODS = ("average", "min", "max", "dense", "first")
 _PASSED_ON = ("nan_policy", "inf", "fill_value", "threads", "algorithm", "at", "equal_times")
 # Statistics without parameters, by the names under which methods of pandas pass their kernels to `_apply`.
@@ -104,7 +109,7 @@ class WindowOptions(TypedDict, total=False):
     times: Any
     at: Any
     equal_times: str
-    threads: int | None
+    threads: int | str | None
     algorithm: str
 
 
@@ -216,6 +221,20 @@ def pandas_window(window: Any, options: dict[str, Any], step: Any = None) -> Any
     own = own or times is not None or (bool(options) and options.get("at") is not None)
     if own or is_calendar(window) or (step not in (None, 1) and _is_width(window)):
         return WindowIndexer(window, times)
+    if isinstance(window, np.timedelta64):
+        return pd.Timedelta(window)
+    return _known_width(window) if type(window) is str and not _WIDTH.fullmatch(window) else window
+
+
+def _known_width(window: str) -> Any:
+    """Return a duration that pandas does not read as one that it takes; raise ValueError for other text."""
+    length = nanoseconds(window)
+    if length is not None and length.denominator == 1:
+        return pd.Timedelta(int(length), "ns")
+    try:
+        _ = pd.tseries.frequencies.to_offset(window).nanos  # which months do not have
+    except ValueError:
+        raise ValueError(f"window must be {ALLOWED}; got {window!r}") from None
     return window
 
 
@@ -297,14 +316,14 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
         given = inspect.signature(method).bind(*args, **options).arguments
         of_pandas = ("numeric_only", "engine", "engine_kwargs")
         parameters = {name: value for name, value in given.items() if name not in of_pandas}
-        name, data = method.__name__, self._selected_obj
+        name, data = STATISTICS.get(method.__name__, method.__name__), self._selected_obj
         call = None if given.get("engine") else self._call_of(name, parameters)
         if call is None:
             reason = "its engine is named" if given.get("engine") else self._reason()
             return explain_other(name, "pandas", reason, len(data))
         column = data if data.ndim == 1 else data.iloc[:, 0]
         return explain(
-            REGISTRY[call.name].function,
+            REGISTRY[LABELLED.get(call.name, call.name)].function,
             to_array(column) if call.keep_dtype else float_values(column),
             window=call.windows.window,
             **call.windows.options,
@@ -730,6 +749,25 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
 
         return "" if is_compilable(function, args, kwargs) else "a function that Numba does not compile"
 
+    def idxmin(self, numeric_only: bool = False) -> Any:
+        """Return the label of the row with the first minimum of each window.
+
+        Parameters
+        ----------
+        numeric_only : bool, default False
+            Leave out columns of a DataFrame that do not hold numbers.
+
+        Returns
+        -------
+        Series or DataFrame
+            Labels of the index, missing where there are too few observations; ``argmin`` returns positions.
+        """
+        return self._own_statistic("idxmin", {}, numeric_only)
+
+    def idxmax(self, numeric_only: bool = False) -> Any:
+        """Return the label of the row with the first maximum of each window, as :meth:`idxmin`."""
+        return self._own_statistic("idxmax", {}, numeric_only)
+
     def regression(self, y: Any, x: Any, intercept: bool = True, weights: Any = None) -> Any:
         """Return the least squares of one column on others, see :func:`rollstat.rolling_regression`.
 
@@ -777,13 +815,9 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         return ColumnCall("sum", windows, {}, function=entry.function)
 
     def aggregate(self, func: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Return what :meth:`pandas.api.typing.Rolling.aggregate` does; `func` can be an operator too.
-
-        An operator of :mod:`rollstat.operators` combines the observations of each window, see
-        :func:`rollstat.rolling_aggregate`.
-        """
+        """Return what :meth:`pandas.api.typing.Rolling.aggregate` does."""
         if hasattr(func, "combine") and not isinstance(func, (pd.Series, pd.DataFrame)):
-            return self._own_statistic("aggregate", {"operator": func}, *args, **kwargs)
+            raise TypeError(f"func must be a function, a name, a list or a dict; combine takes {func!r}")
         found = None if args or kwargs else self._side_by_side(func)
         return self._pandas("aggregate")(func, *args, **kwargs) if found is None else found
 

@@ -57,11 +57,11 @@ def test_integers_divided_by_zero_raise_and_write_nothing(operator, algorithm):
     values = np.array([9, 3, 0, 5])
     out = np.full(4, 7.0)
     with pytest.raises(ZeroDivisionError, match="by zero"):
-        rollstat.rolling_aggregate(values, operator, 2, algorithm=algorithm, out=out)
+        rollstat.rolling_aggregate(values, operator, 2, check=False, algorithm=algorithm, out=out)
     assert out.tolist() == [7.0] * 4
     wanted = [operator(9, 3), operator(0, 5)]
     bounds = np.array([0, 2]), np.array([2, 4])
-    assert rollstat.rolling_aggregate(values, operator, bounds, algorithm=algorithm).tolist() == wanted
+    assert rollstat.rolling_aggregate(values, operator, bounds, False, algorithm=algorithm).tolist() == wanted
 
 
 @needs_compiled_code

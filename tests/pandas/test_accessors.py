@@ -10,6 +10,7 @@ import pytest
 
 import rollstat
 import rollstat.pandas
+from rollstat.pandas.calls import STATISTICS
 from rollstat.registry import REGISTRY
 
 
@@ -140,8 +141,8 @@ def test_columns_without_numbers_raise():
 
 
 def test_every_statistic_is_a_method(series):
-    for name in REGISTRY.rolling:
-        statistic = REGISTRY[name]
+    for name, of_statistic in STATISTICS.items():
+        statistic = REGISTRY[of_statistic]
         summary = inspect.getdoc(statistic.function).partition("\n")[0]
         own = set(statistic.parameters)
         method = getattr(series.rollstat, name)
@@ -151,8 +152,8 @@ def test_every_statistic_is_a_method(series):
         assert inspect.getdoc(method)
         assert not {"arr", "window", "m", "axis"} & set(inspect.signature(method).parameters)
         for parameter in inspect.signature(method).parameters:
-            assert name == "aggregate" or parameter in inspect.getdoc(method), (name, parameter)
-        assert name in ("aggregate", "apply") or own <= set(inspect.signature(method).parameters)
+            assert parameter in inspect.getdoc(method), (name, parameter)
+        assert name == "apply" or own <= set(inspect.signature(method).parameters)
     for method in (series.rollstat.rolling, series.rollstat.expanding, series.rollstat.ewm):
         text = inspect.getdoc(method)
         for parameter in inspect.signature(method).parameters:
@@ -170,3 +171,22 @@ def test_dates_of_arrow_with_missing_ones():
         assert result.isna().tolist() == [True, True, True, False]
         assert result.iloc[3] == series.iloc[3]
         assert series.rollstat.kth(1, 3, min_periods=1).tolist() == [series.iloc[i] for i in (0, 0, 2, 2)]
+
+
+def test_labels_of_extrema(series):
+    windows = series.rollstat.rolling(5, 3)
+    for found, position in ((windows.idxmin(), windows.argmin()), (windows.idxmax(), windows.argmax())):
+        wanted = [pd.NaT if row < 0 else series.index[row] for row in position]
+        pd.testing.assert_series_equal(
+            found,
+            pd.Series(pd.DatetimeIndex(wanted).as_unit(series.index.unit), series.index, name="x"),
+            check_freq=False,
+        )
+    pd.testing.assert_series_equal(series.rollstat.idxmin("30min"), series.rollstat.rolling("30min").idxmin())
+    letters = pd.Series([3.0, 1.0, 1.0, np.nan], list("abcd"))
+    assert letters.rollstat.rolling(2, 1, fill_value="none").idxmin().tolist() == ["a", "b", "b", "c"]
+    frame = pd.DataFrame({"key": [1, 2, 1, 2, 1], "x": [3, 1, 2, 5, 4]}, list("abcde"))
+    found = frame.rollstat.groupby("key").rolling(2, 1)["x"].idxmin()
+    assert found.tolist() == ["a", "c", "c", "b", "b"]
+    assert frame[["x"]].rollstat.expanding().idxmax()["x"].tolist() == ["a", "a", "a", "d", "d"]
+    assert rollstat.explain(windows.idxmin).statistic == "rolling_argmin"

@@ -90,7 +90,7 @@ def test_strings_in_a_frame_beside_numbers():
         frame.rollstat.rolling(2).kth(1, numeric_only=True),
         frame.rollstat.kth(1, 2, numeric_only=True),
         frame.rollstat.min(2, numeric_only=True),
-        frame.rollstat.aggregate(operators.Minimum(), 2, numeric_only=True),
+        frame.rollstat.combine(operators.Minimum(), 2, numeric_only=True),
     ):
         assert_frame_equal(found, frame[["b"]].rolling(2).min())
 

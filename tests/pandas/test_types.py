@@ -6,7 +6,7 @@ import runpy
 from pathlib import Path
 
 import rollstat.pandas
-from rollstat.registry import REGISTRY
+from rollstat.pandas.calls import STATISTICS
 
 STUB = Path(rollstat.pandas.__file__).with_suffix(".pyi")
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -44,12 +44,12 @@ def test_every_public_name_is_declared():
 def test_every_statistic_is_declared_with_its_parameters():
     for name, cls in BASES.items():
         methods = {node.name: node for node in declared()[name].body if isinstance(node, ast.FunctionDef)}
-        assert set(REGISTRY.rolling) <= set(methods)
+        assert set(STATISTICS) <= set(methods)
         for method, node in methods.items():
             if method.startswith("__") or method in ("agg", "aggregate", "apply", "pipe"):
                 continue
             found = shape(inspect.signature(getattr(cls, method)))
-            if name == "_Accessor" and method in REGISTRY:
+            if name == "_Accessor" and method in STATISTICS:
                 common = rollstat.pandas.accessors._WINDOW_OPTIONS
                 found = [entry for entry in found if entry[0] not in common]
             assert of_stub(node) == found, (name, method)

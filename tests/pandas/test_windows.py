@@ -437,20 +437,30 @@ class Extremes(NamedTuple):
 def test_operators_over_windows(frame):
     column = frame["x"]
     for windows in (column.rollstat.rolling(5, 1), column.rollstat.expanding()):
-        assert_series_equal(windows.aggregate(operators.Maximum()), windows.max())
-    assert_series_equal(column.rollstat.aggregate(operators.Maximum(), 5), column.rollstat.max(5))
-    found = frame.rollstat.rolling(5).aggregate(operators.Maximum())
+        assert_series_equal(windows.combine(operators.Maximum()), windows.max())
+    assert_series_equal(column.rollstat.combine(operators.Maximum(), 5), column.rollstat.max(5))
+    found = frame.rollstat.rolling(5).combine(operators.Maximum())
     assert_frame_equal(found, frame.rollstat.rolling(5).max())
     windows = column.rollstat.rolling(5, 2)
     wanted = pd.DataFrame({0: windows.min(), 1: windows.max()})
     for found in (
-        windows.aggregate(Extremes()),
-        column.rollstat.aggregate(Extremes(), 5, min_periods=2),
+        windows.combine(Extremes()),
+        column.rollstat.combine(Extremes(), 5, min_periods=2),
     ):
         assert found.columns.tolist() == [0, 1, 2]
         assert_frame_equal(found[[0, 1]], wanted)
         observed = column.notna().rolling(5, 2).sum().where(found[0].notna())
         assert_series_equal(found[2], observed, check_names=False)
+
+
+def test_the_old_names_of_combine_raise(frame):
+    with pytest.raises(TypeError, match=r"func must be a function, .*; combine takes Maximum\(\)"):
+        frame.rollstat.rolling(5).agg(operators.Maximum())
+    with pytest.raises(AttributeError, match=r"'aggregate'; did you mean combine\?"):
+        frame.rollstat.aggregate  # noqa: B018
+    with pytest.raises(ValueError, match="operator must be associative"):
+        frame["x"].rollstat.rolling(3).combine(lambda older, newer: older - newer)
+    assert frame["x"].rollstat.combine(lambda older, newer: older - newer, 3, check=False).size
 
 
 def test_the_functions_take_a_frame_as_columns(frame):

@@ -10,8 +10,9 @@ from rollstat.blocks import Block
 from rollstat.engine import WholeCall
 from rollstat.explanation import OF_A_WIDTH, Explanation, Step
 from rollstat.operators import as_operator
+from rollstat.operators.checks import check_on_data
 from rollstat.operators.interface import arguments_of_lift, is_builtin
-from rollstat.options import CommonOptions, Options, Window
+from rollstat.options import CommonOptions, Options, Window, check_flag
 from rollstat.registry import check_algorithm
 from rollstat.statistics.aggregate.computation import Application, WindowFunction, with_arguments
 from rollstat.statistics.aggregate.drivers import ALGORITHMS, aggregate, prepare
@@ -171,7 +172,9 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     source="Basin, Klaedtke and Zalinescu (2015), Greedily Computing Associative Aggregations",
     algorithms=ALGORITHMS,
 )
-def rolling_aggregate(arr: ArrayLike, operator: Any, window: Window, **options: Unpack[CommonOptions]) -> Any:
+def rolling_aggregate(
+    arr: ArrayLike, operator: Any, window: Window, check: bool = True, **options: Unpack[CommonOptions]
+) -> Any:
     """Combine the observations of each window with any associative operator.
 
     Parameters
@@ -188,6 +191,10 @@ def rolling_aggregate(arr: ArrayLike, operator: Any, window: Window, **options: 
         be associative, but need not be commutative or invertible. It is compiled for numbers, and called as
         Python code for objects.
     {window}
+    check : bool, default True
+        Whether to check on a few elements of the data that an operator of your own is associative: integers
+        exactly, floats up to a relative error of 1e-6. The methods are then called as plain Python, once for
+        each plan.
     {options}
 
     Returns
@@ -201,6 +208,8 @@ def rolling_aggregate(arr: ArrayLike, operator: Any, window: Window, **options: 
     ------
     OverflowError
         If an exact result does not fit its dtype.
+    ValueError
+        If the operator is not associative on three elements, which the message names.
     {raises}
 
     Notes
@@ -225,6 +234,10 @@ def rolling_aggregate(arr: ArrayLike, operator: Any, window: Window, **options: 
     """
     operator = as_operator(operator)
     columns = arguments_of_lift(operator) - bool(getattr(operator, "with_row", False))
+    of_arrays = bool(getattr(operator, "element_ndim", 0))
+    of_objects = columns == 1 and (of_arrays or _is_objects(arr, operator))
+    if check_flag("check", check) and not is_builtin(operator):
+        check_on_data(operator, arr if columns > 1 or of_objects else [arr], of_objects)
     if columns > 1:
         series: Any = arr
         if not isinstance(arr, tuple) or len(series) != columns:
@@ -234,9 +247,9 @@ def rolling_aggregate(arr: ArrayLike, operator: Any, window: Window, **options: 
             )
         names = tuple(f"arr[{k}]" for k in range(columns))
         return combine(list(series), window, operator, "aggregate", options, required=0, names=names)
-    if getattr(operator, "element_ndim", 0):
+    if of_arrays:
         return _over_matrices(arr, window, operator, options)
-    if _is_objects(arr, operator):
+    if of_objects:
         return _over_objects(arr, window, operator, options)
     if np.asarray(arr).dtype.kind == "c":
         return _over_complex(arr, window, operator, options)

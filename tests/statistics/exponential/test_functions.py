@@ -196,7 +196,7 @@ TIMES = np.array(["2026-01-01", "2026-01-02", "2026-01-06"], "M8[D]")
             {"halflife": "5D", "times": [1, 2, 3]},
             "halflife must be a number for times of this type; got '5D'",
         ),
-        ({"halflife": "5", "times": TIMES}, "halflife must be a width such as '5min'.*; got '5'"),
+        ({"halflife": "5", "times": TIMES}, "halflife must be a duration such as '5min'.*; got '5'"),
         ({"halflife": -1, "times": [1, 2, 3]}, "halflife must be a number above 0; got -1"),
         ({"halflife": "5D", "alpha": 0.5, "times": TIMES}, "exactly one of .*; got alpha, halflife"),
         ({"halflife": 1, "times": [1.0, 2.0, np.inf]}, "times must be finite"),
