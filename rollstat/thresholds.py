@@ -140,7 +140,7 @@ QUICK_SECONDS = 0.2
 Within one process compiling pays only after the seconds that it takes. But the code stays on disk, and a
 process that repeats a call most likely has successors that do so too."""
 
-CONVOLVE_DIRECTLY = 320
+CONVOLVE_DIRECTLY = 200
 """Weights by position up to which products are summed directly; more take a Fourier transform."""
 
 COMPILED_APPLY_ROWS = 20_000

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from rollstat import thresholds
@@ -20,6 +21,8 @@ ALGORITHMS = {
 }
 # Times the mean size of values: what rounding errors of a transform must not be compared with.
 _SPIKE = 256.0
+# A transform takes pieces of so many times the weights, but at least so many values, and some at a time.
+_PIECES, _LEAST_PIECE, _VALUES_AT_ONCE = 8, 4096, 1 << 16
 
 
 class Convolution(Computation):
@@ -54,10 +57,10 @@ class Convolution(Computation):
     ) -> None:
         self._weights, self._result, self._ddof = read_only(weights), result, ddof
         self._algorithm = algorithm
-        self._signal: Any = None
+        self._fft: Any = None
         if algorithm == "fft" or (algorithm == "auto" and len(weights) > thresholds.CONVOLVE_DIRECTLY):
-            self._signal = if_installed("scipy.signal")
-        if algorithm == "fft" and self._signal is None:
+            self._fft = if_installed("scipy.fft")
+        if algorithm == "fft" and self._fft is None:
             raise ModuleNotFoundError("algorithm='fft' needs scipy", name="scipy")
         required = {"sum": 0, "mean": 1}.get(result, ddof + 1)
         self.outputs = [Output("float", required)]
@@ -76,7 +79,7 @@ class Convolution(Computation):
         if self._algorithm != "auto":
             return Choice(self._algorithm, NAMED)
         few = min(block.width, len(self._weights)) <= thresholds.CONVOLVE_DIRECTLY
-        if few or self._signal is None:
+        if few or self._fft is None:
             return Choice(
                 "direct", f"at most {thresholds.CONVOLVE_DIRECTLY} weights, or SciPy is not installed"
             )
@@ -114,7 +117,7 @@ class Convolution(Computation):
             if not sizes.max() < _SPIKE * sizes.mean():  # whose rounding would reach other windows
                 algorithm = "direct"
         if algorithm == "fft":
-            total[:] = self._signal.oaconvolve(values, weights[::-1], "valid")
+            self._transform(values, weights, total)
         else:
             _directly(values, weights, total)
         if self._result == "mean" and missing is None:
@@ -124,6 +127,26 @@ class Convolution(Computation):
             _directly((~missing).astype(np.float64), weights, share)
             total /= share
         return Outcome(algorithm=algorithm)
+
+    def _transform(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64], total: NDArray[np.float64]
+    ) -> None:
+        """Write the weighted sums by real transforms of overlapping pieces, some of them at once."""
+        fft, reach = self._fft, len(weights) - 1
+        size = min(max(_PIECES * len(weights), _LEAST_PIECE), len(values))
+        size = fft.next_fast_len(size, real=True)
+        own = size - reach  # sums of a piece that do not wrap around
+        pieces = -(-len(total) // own)
+        padded = np.zeros(pieces * own + reach)
+        padded[: len(values)] = values
+        rows = sliding_window_view(padded, size)[::own]
+        spectrum, at_once = fft.rfft(weights[::-1], size), max(_VALUES_AT_ONCE // size, 1)
+        for first in range(0, pieces, at_once):
+            part = fft.rfft(rows[first : first + at_once])
+            part *= spectrum
+            sums = fft.irfft(part, size, overwrite_x=True)[:, reach:].reshape(-1)
+            written = total[first * own : (first + at_once) * own]
+            written[:] = sums[: len(written)]
 
     def _window_by_window(self, block: Block, total: NDArray[np.float64]) -> None:
         """Write the results of any windows."""

@@ -52,7 +52,7 @@ def _weights(weights: Any, window: Any) -> NDArray[np.float64]:
     error_bound=("(m + 2) * u * sum(abs(w * arr))",),
     algorithms=ALGORITHMS,
     cost="O(m) vector operations; O(log m) with fft",
-    source="definition; Oppenheim and Schafer, Discrete-Time Signal Processing, for overlap-add",
+    source="definition; Stockham (1966), doi:10.1145/1464182.1464209, for transforms",
 )
 def rolling_convolve(
     arr: ArrayLike,
@@ -100,13 +100,13 @@ def rolling_convolve(
     ``{error bound}`` for m weights w, with u = 2**-53, and values that have left
     the window have no influence.
 
-    More than 320 weights of windows of rows take a fast Fourier transform if SciPy is installed and no value
+    More than 200 weights of windows of rows take a fast Fourier transform if SciPy is installed and no value
     of a block of rows is more than 256 times as large as their mean size. Its error is at most about
-    ``log2(m) * u * norm(w) * norm(x)`` for the values x of some 2 m rows around the window.
+    ``log2(m) * u * norm(w) * norm(x)`` for the values x of some 8 m rows around the window.
     ``algorithm="direct"`` keeps to the first bound.
 
     Cost: O(m) vector operations per element, O(log m) operations with a transform. Source: the definition;
-    :func:`scipy.signal.oaconvolve`.
+    Stockham (1966), doi:10.1145/1464182.1464209, for pieces that overlap.
 
     Examples
     --------
