@@ -4,12 +4,13 @@ A radix sort takes a few nanoseconds an element on every machine; NumPy sorts wh
 in row order.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import NOTHING_MISSING
+from rollstat.blocks import NOTHING_MISSING, Kept
 from rollstat.kernels.selection.radix_sort import (
     allocate_sort,
     bits_for,
@@ -36,18 +37,45 @@ def unsigned_keys(values: NDArray[Any]) -> NDArray[np.uint64]:
     return key
 
 
-def _radix_order(keys: NDArray[Any], missing: NDArray[np.bool_], observed: int) -> NDArray[np.int64] | None:
-    """Return the rows in the order of float64 or unsigned keys; None where the radix sort does not suit."""
-    scratch = allocate_sort(len(keys))
+_memory = Kept()
+_MOST_ROWS_KEPT = 1 << 16
+
+
+def _radix_records(
+    keys: NDArray[Any], missing: NDArray[np.bool_], observed: int
+) -> NDArray[np.uint64] | None:
+    """Return the sorted records of float64 or unsigned keys; None where the radix sort does not suit."""
+    rows = len(keys)
+    size = 1 << rows.bit_length() if rows < _MOST_ROWS_KEPT else rows  # of few small sizes
+    scratch = _memory.get(size, partial(allocate_sort, size), rows < _MOST_ROWS_KEPT)
     keys.flags.writeable = False  # one compiled version, not two
     lowest, highest = map(keys.dtype.type, value_range(keys, missing))
     with np.errstate(over="ignore"):  # a range without a finite scale is rejected
-        count = sort_records(keys, missing, lowest, highest, observed == len(keys), scratch)
-    if count < 0:
-        return None
-    row = np.empty(count, np.int64)
-    rows_of(scratch.records[:count], bits_for(len(keys)), row)
-    return row
+        count = sort_records(keys, missing, lowest, highest, observed == rows, scratch)
+    return None if count < 0 else scratch.records[:count]
+
+
+def sorted_records(
+    values: NDArray[Any], missing: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[Any], NDArray[np.uint64]] | None:
+    """Return keys in the order of at least one observation, and sorted records; None if no radix sort suits.
+
+    The records are those of :mod:`rollstat.kernels.selection.radix_sort`, until this is called again.
+    """
+    absent = NOTHING_MISSING if missing is None else missing
+    observed = len(values) - int(np.count_nonzero(absent))
+    kind, size = values.dtype.kind, values.dtype.itemsize
+    if kind == "f" and size in (4, 8):
+        keys = values.astype(np.float64, copy=False).view()
+        records = _radix_records(keys, absent, observed)
+        if records is not None:
+            return keys, records
+    if kind in "fiubmM" and size <= 8:
+        keys = unsigned_keys(values)
+        records = _radix_records(keys, absent, observed)
+        if records is not None:
+            return keys, records
+    return None
 
 
 def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
@@ -64,17 +92,12 @@ def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDA
     -------
     ndarray of int64, shape (observations,)
     """
-    absent = NOTHING_MISSING if missing is None else missing
-    observed = len(values) - int(np.count_nonzero(absent))
-    if observed == 0:
+    if (missing is not None and missing.all()) or len(values) == 0:
         return np.empty(0, np.int64)
-    row = None
-    kind, size = values.dtype.kind, values.dtype.itemsize
-    if kind == "f" and size in (4, 8):
-        row = _radix_order(values.astype(np.float64, copy=False).view(), absent, observed)
-    if row is None and kind in "fiubmM" and size <= 8:
-        row = _radix_order(unsigned_keys(values), absent, observed)
-    if row is not None:
+    found = sorted_records(values, missing)
+    if found is not None:
+        row = np.empty(len(found[1]), np.int64)
+        rows_of(found[1], bits_for(len(values)), row)
         return row
     if missing is None:
         return np.argsort(values, kind="stable")

@@ -3,75 +3,235 @@ r"""Rank of the newest value among the observations of its window.
 ::
 
     values   30  10  20  20  10  20           window [1, 6) = 10 20 20 10 20, newest 20
-    rank      5   0   2   2   0   2           of the sorted block; equal values share the lowest rank
+    rank      5   0   2   3   1   4           of the sorted block; 20 has the ranks 2 to 4
     set      1 1 1 1 1 0                      bits 0 1 for both 10, bits 2 3 4 for the three 20
-    smaller = 2 members below rank 2, equal = copies[2] = 3: the ranks of the newest are 3, 4, 5
+    smaller = 2 members below rank 2, equal = 3 from 2 to 4: the ranks of the newest are 3, 4, 5
 
-State: ``copies``, int64 (ranks,), the number of observations of each tied rank in the window; ``window``, a
-:mod:`rollstat.kernels.selection.rank_set` with the members ``r, ..., r + copies[r] - 1`` for every tied rank
-r (or r alone, where only distinct values count).
+State: `Members`, the ranks in the window, ties by row (or those of the first of equal values, where only
+distinct values count, with ``copies``, the number of observations of each).
 
-Invariant: the set has as many members as the window has observations (or distinct values).
+::
 
-Cost: O(1) for each row that enters or leaves, and a count in the set for each output row; the block is sorted
-before, in O(n log n). For narrow windows of constant width, :func:`compare_newest` compares every observation
-with the newest instead, for many windows at once: O(m) a row with a small constant.
+    groups   0                             41          members before each group of 64 lines
+    lines    0       3       5   ...       0       2   members of the group before each line of two words
+    bits     0110 .. 1000 .. 0011 ..       0101 ..     a word for 64 ranks
 
-Source: rank in a set of integers, as in :mod:`rollstat.kernels.selection.rank_set`; the reduction to
-sorted blocks is that of Raykov, An optimal algorithm for sliding window order statistics, section 4 (ICDT
-2023), doi:10.4230/LIPIcs.ICDT.2023.5. The methods are those of pandas' ``rolling.rank`` and ``Series.rank``.
+Invariant: there are as many members as the window has observations (or distinct values), and the counts are
+those of the bits. A value that enters and one that leaves mostly belong to one group, whose counts then
+change at once, by two vectors of steps.
+
+Cost: O(1) for each row that enters or leaves, and for each output row, up to some million ranks: the groups
+take a vector for 16. The block is sorted before, in O(n log n). For narrow windows of constant width,
+:func:`compare_newest` compares every observation with the newest instead, for many windows at once: O(m) a
+row with a small constant.
+
+Source: counts on two levels are from G. Jacobson, Space-efficient static trees and graphs (1989),
+doi:10.1109/SFCS.1989.63533; the reduction to sorted blocks is that of Raykov, An optimal algorithm for
+sliding window order statistics, section 4 (ICDT 2023), doi:10.4230/LIPIcs.ICDT.2023.5. The methods are those
+of pandas' ``rolling.rank`` and ``Series.rank``.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from rollstat.compile.jit import kernel
-from rollstat.kernels.selection.rank_set import add, count_below, remove
+from rollstat.compile.jit import INDEX, kernel
+from rollstat.compile.lowering import count_ones
+from rollstat.compile.simd.vectors import lanes_of, load, store
 
 AVERAGE, MIN, MAX, FIRST, DENSE = 0, 1, 2, 3, 4
 METHODS = {"average": AVERAGE, "min": MIN, "max": MAX, "first": FIRST, "dense": DENSE}
 
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+# Bits of a rank below those that number its line and its group, and the lines of a group.
+_LINE, _GROUP, _LINES = 7, 13, 64
+
 BATCH = 512  # windows that are compared together: their counts stay in the nearest cache
 
 
+class Members(NamedTuple):
+    """A set of ranks that counts its members below a rank.
+
+    Attributes
+    ----------
+    bits : ndarray of uint64, shape (2 * lines,)
+        One bit a rank.
+    lines : ndarray of int16, shape (lines,)
+        Number of members before each line, within its group.
+    groups : ndarray of int32, shape (lines / 64 or more,)
+        Number of members before each group.
+    steps : ndarray of int16, shape (128,)
+        64 zeros and 64 ones.
+    """
+
+    bits: np.ndarray
+    lines: np.ndarray
+    groups: np.ndarray
+    steps: np.ndarray
+
+
+def create(ranks):
+    """Return an empty set for ranks below `ranks`."""
+    groups = (ranks >> _GROUP) + 1
+    lines = np.zeros(groups * _LINES, np.int16)
+    return Members(
+        np.zeros(2 * len(lines), np.uint64),
+        lines,
+        np.zeros((groups + 15) // 16 * 16, np.int32),  # whole vectors
+        np.repeat(np.array([0, 1], np.int16), _LINES),
+    )
+
+
+@kernel(forceinline=True)
+def _toggle(members, rank):
+    members.bits[(rank >> 6) & INDEX] ^= _ONE << np.uint64(rank & 63)
+
+
+@kernel(forceinline=True)
+def _steps_of(rank):
+    """Return where the steps begin that are 1 for the lines after that of a rank."""
+    return _LINES - 1 - ((rank >> _LINE) & (_LINES - 1))
+
+
+@kernel(forceinline=True)
+def _count(members, rank, difference):
+    """Add to the counts of the lines after a rank in its group."""
+    line, first = np.int16((rank >> _LINE) & (_LINES - 1)), (rank >> _GROUP) * _LINES
+    lines = members.lines[first : first + _LINES]
+    for j in range(_LINES):
+        lines[j] += difference if np.int16(j) > line else np.int16(0)
+
+
+@kernel(forceinline=True)
+def _change(members, rank, difference):
+    """Add a rank, or remove it if the `difference` is -1."""
+    _toggle(members, rank)
+    _count(members, rank, np.int16(difference))
+    group, groups = np.int32(rank >> _GROUP), members.groups
+    for j in range(len(groups)):
+        groups[j] += np.int32(difference) if np.int32(j) > group else np.int32(0)
+
+
+@kernel(forceinline=True)
+def _replace(members, old, new):
+    """Remove a member and add another one."""
+    _toggle(members, old)
+    _toggle(members, new)
+    before, after = np.int32(old >> _GROUP), np.int32(new >> _GROUP)
+    if before == after:
+        lines, steps = members.lines, members.steps
+        first, add, subtract = (new >> _GROUP) * _LINES, _steps_of(new), _steps_of(old)
+        for i in range(0, _LINES, lanes_of(lines)):
+            change = load(steps, add + i) - load(steps, subtract + i)
+            store(load(lines, first + i) + change, lines, first + i)
+        return
+    _count(members, old, np.int16(-1))
+    _count(members, new, np.int16(1))
+    groups = members.groups
+    for j in range(len(groups)):
+        groups[j] += np.int32(np.int32(j) > after) - np.int32(np.int32(j) > before)
+
+
+@kernel(forceinline=True)
+def _count_below(members, rank):
+    bits, word = members.bits, rank >> 6
+    found = count_ones(bits[word & INDEX] & ((_ONE << np.uint64(rank & 63)) - _ONE))
+    found += count_ones(bits[(word & ~1) & INDEX] & (_ZERO - np.uint64(word & 1)))
+    return found + members.lines[(rank >> _LINE) & INDEX] + members.groups[(rank >> _GROUP) & INDEX]
+
+
 @kernel
-def count_newest(rank, start, end, dense, copies, window, smaller, equal, total):
+def check(members):
+    """Return whether the counts are those of the bits."""
+    right, before = True, 0
+    for line in range(len(members.lines)):
+        right &= members.groups[line // _LINES] + members.lines[line] == before
+        before += count_ones(members.bits[2 * line]) + count_ones(members.bits[2 * line + 1])
+    return right
+
+
+@kernel
+def count_newest(own, firsts, lasts, start, end, copies, members, smaller, equal, total):
     """Count the observations that are smaller than the last row of every window, and those equal to it.
 
     Parameters
     ----------
-    rank : ndarray of int, shape (n,)
-        Tied rank of every row, negative where missing.
+    own : ndarray of int, shape (n,)
+        Rank of every row, ties by row, negative where missing.
+    firsts, lasts : ndarray of int, shape (n,)
+        Ranks of the first and of the last row with the same value.
     start, end : ndarray of int64, shape (rows,)
         Monotone windows.
-    dense : bool
-        Whether to count distinct values instead of observations.
-    copies, window
-        State, empty at first.
+    copies : ndarray of int32
+        Zeros for all ranks, to count distinct values instead of observations; or empty.
+    members : Members
+        An empty set.
     smaller, equal, total : ndarray of int64, shape (rows,)
         Receive the number of smaller observations, of equal ones (including the newest; 0 where the last
         row is missing) and of all in the window.
     """
-    left = right = 0
+    dense = len(copies) > 0
+    left = right = size = 0
     for i in range(len(start)):
+        out = np.int64(-1)  # the last member to be removed, which the newest one may replace
         for j in range(left, min(start[i], right)):
-            if rank[j] >= 0:
-                r = rank[j]
-                copies[r] -= 1
-                if not dense or copies[r] == 0:
-                    remove(window, r + copies[r])
+            gone = np.int64(firsts[j] if dense else own[j])
+            if gone >= 0 and dense:
+                copies[gone] -= 1
+                gone = gone if copies[gone] == 0 else -1
+            if gone >= 0:
+                if out >= 0:
+                    _change(members, out, -1)
+                out = gone
+                size -= 1
+        if out >= 0 and max(start[i], right) < end[i] - 1:
+            _change(members, out, -1)
+            out = np.int64(-1)
+        new = np.int64(-1)
         for j in range(max(start[i], right), end[i]):
-            if rank[j] >= 0:
-                r = rank[j]
-                if not dense or copies[r] == 0:
-                    add(window, r + copies[r])
-                copies[r] += 1
+            if new >= 0:
+                _change(members, new, 1)
+            new = np.int64(firsts[j] if dense else own[j])
+            if new >= 0 and dense:
+                copies[new] += 1
+                new = new if copies[new] == 1 else -1
+            size += new >= 0
         left, right = start[i], end[i]
-        total[i] = window.size[0]
+        total[i] = size
+        # Counted before the newest is added: what was just written would be waited for.
+        first = np.int64(firsts[right - 1]) if right > left else np.int64(-1)
         smaller[i] = equal[i] = 0
-        if end[i] > start[i] and rank[end[i] - 1] >= 0:
-            r = rank[end[i] - 1]
-            smaller[i] = count_below(window, r)
-            equal[i] = 1 if dense else copies[r]
+        if first >= 0:
+            last = first if dense else np.int64(lasts[right - 1])
+            smaller[i] = _count_below(members, first) - (0 <= out < first)
+            equal[i] = 1
+            if last > first:
+                up_to = _count_below(members, last + 1) - (0 <= out <= last)
+                equal[i] = up_to - smaller[i] + (new >= 0)
+        if out >= 0 and new >= 0:
+            _replace(members, out, new)
+        elif new >= 0:
+            _change(members, new, 1)
+        elif out >= 0:
+            _change(members, out, -1)
+
+
+@kernel
+def count_newest_fixed(own, firsts, lasts, width, members, smaller, equal):
+    """Do what :func:`count_newest` does for all windows of `width` rows, if no value is missing."""
+    firsts, lasts = firsts[width - 1 :], lasts[width - 1 :]
+    for i in range(width - 1):
+        _change(members, np.int64(own[i]), 1)
+    newest = own[width - 1 :]
+    for i in range(len(smaller)):
+        first, last = np.int64(firsts[i]), np.int64(lasts[i])
+        below = _count_below(members, first)
+        smaller[i] = below
+        equal[i] = 1
+        if last > first:
+            equal[i] = 1 + _count_below(members, last + 1) - below
+        if width > 1:
+            _replace(members, np.int64(own[i]), np.int64(newest[i]))
 
 
 @kernel

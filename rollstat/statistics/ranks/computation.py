@@ -12,13 +12,27 @@ from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.kernels.rank_space.entropy import entropies
 from rollstat.kernels.rank_space.mode import count_distinct, find_modes
 from rollstat.kernels.rank_space.mode import create as create_tree
-from rollstat.kernels.rank_space.rank import DENSE, METHODS, compare_newest, count_newest, finish
+from rollstat.kernels.rank_space.rank import (
+    DENSE,
+    METHODS,
+    compare_newest,
+    count_newest,
+    count_newest_fixed,
+    create,
+    finish,
+)
 from rollstat.kernels.rank_space.trimmed_mean import create_sums
-from rollstat.kernels.selection.rank_set import create as create_set
 from rollstat.plan import IN_ANY_ORDER, NAMED, Choice, Output
 from rollstat.registry import reject_algorithm
-from rollstat.statistics.ranks.rank_space import SORTED_WINDOW, RankComputation, ranked_blocks, read_sorted
-from rollstat.statistics.selection.ranking import measurable
+from rollstat.statistics.ranks.rank_space import (
+    RANKED_ROWS,
+    SORTED_WINDOW,
+    RankComputation,
+    ranked_blocks,
+    read_sorted,
+    small_blocks,
+)
+from rollstat.statistics.selection.ranking import measurable, rank_ranges
 from rollstat.statistics.selection.wavelet_matrix import count_newest as count_newest_in_any_order
 from rollstat.windows import OffsetWindows, Windows
 
@@ -106,10 +120,15 @@ class RankOfNewest(RankComputation):
             count_newest_in_any_order(block, smaller, equal, total)
         else:
             total = np.empty(block.rows, np.int64)
-            for rows, part, rank, ordered in ranked_blocks(block):
-                state = np.zeros(len(ordered), np.int64), create_set(len(ordered))
-                counts = smaller[rows], equal[rows], total[rows]
-                count_newest(rank, part.start, part.end, self.method == DENSE, *state, *counts)
+            for rows, part in small_blocks(block, RANKED_ROWS):
+                ranks, length = rank_ranges(part.values, part.missing), len(part.values)
+                counts = smaller[rows], equal[rows]
+                if block.width and part.missing is None and self.method != DENSE:
+                    count_newest_fixed(*ranks, block.width, create(length), *counts)
+                    total[rows] = block.width
+                    continue
+                copies = np.zeros(length if self.method == DENSE else 0, np.int32)
+                count_newest(*ranks, part.start, part.end, copies, create(length), *counts, total[rows])
         insufficient = None
         if block.missing is not None and block.width > 0:
             insufficient = block.missing[block.width - 1 :]

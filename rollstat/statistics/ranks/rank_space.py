@@ -28,7 +28,7 @@ NETWORK = {
     **SORTED_WINDOW,
 }
 
-_RANKED_ROWS = 8192
+RANKED_ROWS = 8192
 _SORTED_ROWS = 1 << 16
 _VALUES_AT_ONCE = 1 << 17  # few calls of a network, and results that stay in the cache
 
@@ -97,7 +97,7 @@ class RankComputation(Computation):
         return sorted_in_one_call(self.reader, least, marks, distances=self.distances)
 
 
-def _small_blocks(block: Block, smallest: int) -> Iterator[tuple[slice, Block]]:
+def small_blocks(block: Block, smallest: int) -> Iterator[tuple[slice, Block]]:
     """Cut a block into blocks of a few windows, so that memory does not grow with the step or with gaps.
 
     Yields
@@ -129,7 +129,7 @@ def read_sorted(
     the windows belong to, for readers that need them.
     """
     marks = np.zeros(len(results))
-    for rows, part in _small_blocks(block, _SORTED_ROWS):
+    for rows, part in small_blocks(block, _SORTED_ROWS):
         values = convert(part.values)
         given = np.empty(0, np.int64) if own is None else own[rows] - block.start[rows.start]
         series = read_only(values), part.mask, part.start, part.end, given
@@ -151,7 +151,7 @@ def ranked_blocks(block: Block) -> Iterator[tuple[slice, Block, NDArray[Any], ND
     ordered : ndarray
         The observations of `part` in order.
     """
-    for rows, part in _small_blocks(block, _RANKED_ROWS):
+    for rows, part in small_blocks(block, RANKED_ROWS):
         yield rows, part, *tied_ranks(part.values, part.missing)
 
 

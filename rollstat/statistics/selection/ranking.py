@@ -8,8 +8,15 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Point, read_only
 from rollstat.kernels.selection.quantiles import interpolate_constant
-from rollstat.kernels.selection.radix_sort import direction, number, number_tied
-from rollstat.sorting import SIGN_BIT, order
+from rollstat.kernels.selection.radix_sort import (
+    bits_for,
+    direction,
+    number,
+    number_records,
+    number_tied,
+    number_ties,
+)
+from rollstat.sorting import SIGN_BIT, order, sorted_records, unsigned_keys
 
 
 def measurable(values: NDArray[Any]) -> NDArray[Any]:
@@ -74,7 +81,7 @@ def ranks(
         ``row[r]`` is the row of rank r.
     """
     row = order(values, missing)
-    rank = _unranked(values, row)
+    rank = _unranked(values, missing)
     number(row, rank)
     return rank, row
 
@@ -97,17 +104,49 @@ def tied_ranks(
         ``ordered[r]`` is the value of rank r.
     """
     row = order(values, missing)
-    rank = _unranked(values, row)
+    rank = _unranked(values, missing)
     ordered = values[row]
-    begins_value = np.ones(len(ordered), np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=begins_value[1:])
-    number_tied(row, begins_value, rank)
+    number_tied(row, _first_of_ties(ordered), rank)
     return rank, ordered
 
 
-def _unranked(values: NDArray[Any], row: NDArray[np.int64]) -> NDArray[Any]:
-    """Return an array for ranks, filled with -1 where values are missing."""
+def rank_ranges(
+    values: NDArray[Any], missing: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the rank of every observation, ties by row, and those of the first and the last equal one.
+
+    All are -1 where values are missing.
+    """
+    rank = _unranked(values, missing)
+    if (missing is not None and missing.all()) or len(values) == 0:
+        return rank, rank, rank
+    keys, records = sorted_records(values, missing) or _compared_records(values, missing)
+    if not number_records(records, bits_for(len(values)), keys, rank):
+        return rank, rank, rank
+    first, last = rank.copy(), rank.copy()
+    number_ties(records, bits_for(len(values)), keys, first, last)
+    return rank, first, last
+
+
+def _compared_records(
+    values: NDArray[Any], missing: NDArray[np.bool_] | None
+) -> tuple[NDArray[Any], NDArray[np.uint64]]:
+    """Return what :func:`sorted_records` does, in the order that comparisons find."""
+    keys = unsigned_keys(values)
+    keys.flags.writeable = False
+    return keys, order(values, missing).view(np.uint64)
+
+
+def _first_of_ties(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where a new value begins."""
+    begins_value = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=begins_value[1:])
+    return begins_value
+
+
+def _unranked(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> NDArray[Any]:
+    """Return an array for ranks, filled with -1 if values are missing."""
     rank = np.empty(len(values), np.int32 if len(values) < 1 << 31 else np.int64)
-    if len(row) < len(values):
+    if missing is not None:
         rank.fill(-1)
     return rank

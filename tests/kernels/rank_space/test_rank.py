@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.rank_space.rank import BATCH, compare_newest, count_newest
-from rollstat.kernels.selection import rank_set
-from rollstat.statistics.selection.ranking import tied_ranks
+from rollstat.kernels.rank_space.rank import (
+    BATCH,
+    check,
+    compare_newest,
+    count_newest,
+    count_newest_fixed,
+    create,
+)
+from rollstat.statistics.selection.ranking import rank_ranges
 
 
 @pytest.mark.parametrize("width", [1, 2, 4, 5, 11])
@@ -23,14 +29,13 @@ def test_comparisons_of_several_batches(rng, width):
 def test_counts_in_irregular_windows(rng, dense):
     values = rng.integers(0, 7, 300)
     missing = rng.random(300) < 0.2
-    rank, ordered = tied_ranks(values, missing)
+    ranks = rank_ranges(values, missing)
     start = np.sort(rng.integers(0, 300, 80))
     end = np.maximum(start, np.maximum.accumulate(np.minimum(start + rng.integers(0, 90, 80), 300)))
     smaller, equal, total = (np.zeros(80, np.int64) for _ in range(3))
-    window = rank_set.create(len(ordered))
-    copies = np.zeros(len(ordered), np.int64)
-    count_newest(rank, start, end, dense, copies, window, smaller, equal, total)
-    assert rank_set.check(window)
+    members, copies = create(300), np.zeros(300 if dense else 0, np.int32)
+    count_newest(*ranks, start, end, copies, members, smaller, equal, total)
+    assert check(members)
     for i in range(80):
         seen = values[start[i] : end[i]][~missing[start[i] : end[i]]]
         seen = np.unique(seen) if dense else seen
@@ -38,3 +43,17 @@ def test_counts_in_irregular_windows(rng, dense):
         if end[i] > start[i] and not missing[end[i] - 1]:
             assert smaller[i] == (seen < values[end[i] - 1]).sum()
             assert equal[i] == (seen == values[end[i] - 1]).sum()
+
+
+@pytest.mark.parametrize("width", [1, 2, 300])
+@pytest.mark.parametrize("levels", [5, 10**9])
+def test_counts_in_windows_of_one_width_over_several_groups(rng, width, levels):
+    values = rng.integers(0, levels, 20_000).astype(float)
+    windows = np.lib.stride_tricks.sliding_window_view(values, width)
+    smaller, equal = np.full((2, len(windows)), -7)
+    members = create(len(values))
+    count_newest_fixed(*rank_ranges(values), width, members, smaller, equal)
+    assert check(members)
+    checked = slice(0, len(windows), 37)
+    assert np.array_equal(smaller[checked], (windows < windows[:, -1:])[checked].sum(axis=1))
+    assert np.array_equal(equal[checked], (windows == windows[:, -1:])[checked].sum(axis=1))

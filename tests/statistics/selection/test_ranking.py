@@ -5,7 +5,7 @@ import pytest
 
 from rollstat.blocks import Point
 from rollstat.sorting import order, unsigned_keys
-from rollstat.statistics.selection.ranking import ranks, tied_ranks, write_sorted, write_values
+from rollstat.statistics.selection.ranking import rank_ranges, ranks, tied_ranks, write_sorted, write_values
 
 DTYPES = ["f8", "f4", "f2", "i8", "u8", "i4", "u1", "M8[s]", "S3", "g"]
 
@@ -45,9 +45,16 @@ def test_tied_ranks(dtype):
     np.testing.assert_array_equal(ordered, np.sort(values[~missing]))
     np.testing.assert_array_equal(rank[~missing], np.searchsorted(ordered, values[~missing]))
     assert np.all(rank[missing] == -1)
+    own, first, last = rank_ranges(values, missing)
+    np.testing.assert_array_equal(own, ranks(values, missing)[0])
+    np.testing.assert_array_equal(first, rank)
+    after = np.searchsorted(ordered, values[~missing], side="right")
+    np.testing.assert_array_equal(last[~missing], after - 1)
+    assert np.all(last[missing] == -1)
 
 
 def test_nothing():
+    assert all(len(part) == 0 for part in rank_ranges(np.empty(0)))
     assert len(order(np.empty(0))) == 0
     assert len(ranks(np.empty(0))[1]) == len(tied_ranks(np.empty(0))[1]) == 0
 
@@ -57,6 +64,7 @@ def test_keys_too_close_for_the_radix_sort_are_sorted_by_comparison():
     rng = np.random.default_rng(3)
     values = 1.0 + rng.permutation(4000) * np.finfo(float).eps
     values[7] = -1e300
+    np.testing.assert_array_equal(rank_ranges(values)[0][np.argsort(values)], np.arange(4000))
     np.testing.assert_array_equal(order(values), np.argsort(values, kind="stable"))
     missing = np.zeros(4000, np.bool_)
     missing[:3] = True
