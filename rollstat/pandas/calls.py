@@ -16,7 +16,7 @@ from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-
 from pandas.core.internals.blocks import NumpyBlock  # type: ignore[import-not-found]  # as above
 from pandas.errors import DataError
 
-from rollstat.columns import to_array, to_series
+from rollstat.columns import from_decimals, to_array, to_decimals, to_series
 from rollstat.dtypes import flattened, warn_of_rounding
 from rollstat.registry import REGISTRY
 
@@ -28,6 +28,8 @@ STATISTICS = {{"aggregate": "combine"}.get(name, name): name for name in REGISTR
 LABELLED = {"idxmin": "argmin", "idxmax": "argmax"}
 # Statistics whose results are rows.
 POSITIONS = ("argkth", "argmin", "argmax", "argminmax")
+_ELEMENTS = "lower", "higher", "nearest"  # interpolations whose results are elements
+_MOST_DIGITS = 38  # of sums of decimals, as in Arrow
 _FLOAT64 = np.dtype(np.float64)
 
 
@@ -118,13 +120,43 @@ class ColumnCall(NamedTuple):
             found = self.compute(codes, fill_value=None)  # it would be a code
             fill = self.windows.options.get("fill_value")
             return from_codes(found, values, self._index(column), column, fill)
+        decimals = from_decimals(column, digits := int(self.name == "median"))
+        if decimals is not None and self.name not in LABELLED:
+            return self._of_decimals(decimals, column, digits)
         if self.name in LABELLED:
-            rows = np.ma.getdata(self.compute(to_array(column), fill_value=None))
+            values = to_array(column) if decimals is None else decimals
+            rows = np.ma.getdata(self.compute(values, fill_value=None))
             found = np.where(rows < 0, np.nan, rows)
             fill = self.windows.options.get("fill_value")
             return from_codes(found, column.index, self._index(column), column, fill)
         is_object = self.name == "aggregate" and column.dtype == np.dtype(object)
         return self._labelled(self.compute(column.to_numpy() if is_object else to_array(column)), column)
+
+    def _of_decimals(self, values: Any, column: Any, digits: int) -> Any:
+        """Return the result for decimals, which are integers in units of so many more digits than those."""
+        given, name, index = column.dtype.pyarrow_dtype, self.name, self._index(column)
+        size = given.precision + digits, given.scale + digits
+        if name in ("sum", "ptp"):
+            size = _MOST_DIGITS, given.scale
+        elif name not in ("min", "max", "minmax", "kth", "median", "count", "rank", *POSITIONS):
+            if name != "quantile" or self.parameters.get("interpolation") not in _ELEMENTS:
+                hint = ", or take an interpolation such as 'lower'" * (name == "quantile")
+                text = f"{name} of {column.dtype} may be no decimal: cast it to double[pyarrow]{hint}"
+                raise TypeError(text)
+        if self.windows.options.get("fill_value") is not None:
+            raise TypeError(f"fill_value does not apply to {column.dtype}: use fillna afterwards")
+        try:  # the middle of two durations is one
+            found = self.compute(values.view("m8[ns]") if name == "median" else values)
+        except OverflowError as error:
+            error.add_note(f"cast {column.dtype} to double[pyarrow]")
+            raise
+        if name in ("count", "rank", *POSITIONS):
+            return self._labelled(found, column)
+        if not isinstance(found, tuple) and found.ndim == 1:
+            return to_decimals(found, column, index, column.name, *size)
+        labels = REGISTRY[name].output_names((), len(found)) or self.labels
+        made = {label: to_decimals(part, column, index, label, *size) for label, part in zip(labels, found)}
+        return column._constructor_expanddim(made)
 
     def frame(self, frame: Any) -> Any:
         """Return the result for all columns together: a Series, or a DataFrame of several results."""

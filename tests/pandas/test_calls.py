@@ -1,5 +1,9 @@
 """Columns that keep their kind: nullable, Arrow-backed, datetimes, strings and categories."""
 
+import statistics
+from datetime import time
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -232,3 +236,58 @@ def test_explanations_of_methods():
     other = rollstat.explain(frame["a"].rollstat.rolling(3).mean, engine="numba")
     assert (other.library, other.steps[0].reason) == ("pandas", "its engine is named")
     assert rollstat.pandas.handed_back() == before
+
+
+def of_decimals(values, digits=9, scale=2):
+    pyarrow = pytest.importorskip("pyarrow")
+    return pd.Series(values, dtype=pd.ArrowDtype(pyarrow.decimal128(digits, scale)), name="price")
+
+
+def test_decimals():
+    values = [Decimal("1.25"), None, Decimal("-3.10"), Decimal("7.77"), Decimal("2.00"), Decimal("2.00")]
+    column = of_decimals(values)
+    windows = column.rollstat.rolling(3, 1, keep_dtype=True)
+    seen = [[x for x in values[max(i - 2, 0) : i + 1] if x is not None] for i in range(6)]
+    for name, function in {"min": min, "max": max}.items():
+        assert_series_equal(getattr(windows, name)(), of_decimals([function(x) for x in seen]))
+    assert_series_equal(windows.sum(), of_decimals([sum(x) for x in seen], 38))
+    assert_series_equal(windows.ptp(), of_decimals([max(x) - min(x) for x in seen], 38))
+    assert_series_equal(windows.median(), of_decimals([statistics.median(x) for x in seen], 10, 3))
+    assert_series_equal(windows.quantile(0.5, "lower"), of_decimals([statistics.median_low(x) for x in seen]))
+    assert windows.kth([1, -1])[-1].tolist() == windows.minmax()["maximum"].tolist() == windows.max().tolist()
+    assert windows.rank().tolist()[2:] == [1.0, 2.0, 2.0, 1.5]
+    assert windows.idxmin().tolist() == windows.argmin().tolist() == [0, 0, 2, 2, 2, 4]
+    groups = column.rollstat.groupby([0, 1, 0, 1, 0, 1]).rolling(2, keep_dtype=True, transform=True)
+    assert groups.sum().isna().tolist() == [True, True, False, True, False, False]
+    assert column.rollstat.rolling(3, keep_dtype=True).min().isna().tolist() == [True] * 4 + [False] * 2
+
+
+def test_what_decimals_do_not_have():
+    column = of_decimals([Decimal(10**18 - 1)] * 12, 18, 0)
+    windows = column.rollstat.rolling(9, keep_dtype=True)
+    assert windows.sum()[11] == 9 * Decimal(10**18 - 1)
+    with pytest.raises(OverflowError, match="row 9 does not fit") as caught:
+        column.rollstat.rolling(10, keep_dtype=True).sum()
+    assert caught.value.__notes__ == ["cast decimal128(18, 0)[pyarrow] to double[pyarrow]"]
+    with pytest.raises(TypeError, match=r"at most 17 digits here.*: cast it to fewer digits, or to double"):
+        windows.median()
+    with pytest.raises(TypeError, match=r"mean of decimal.* may be no decimal: cast it to double\[py"):
+        windows.mean()
+    with pytest.raises(TypeError, match="or take an interpolation such as 'lower'"):
+        windows.quantile(0.5)
+    with pytest.raises(TypeError, match=r"fill_value does not apply to decimal.*: use fillna"):
+        column.rollstat.rolling(2, keep_dtype=True, fill_value=0).min()
+
+
+@pytest.mark.parametrize("dtype", ["time32[s]", "time64[us]", "time64[ns]"])
+def test_times_of_day(dtype):
+    times = [time(3, 4, 5), time(1, 0, 1), None, time(23, 59, 59)]
+    column = pd.Series(times, dtype=f"{dtype}[pyarrow]")
+    windows = column.rollstat.rolling(3, 1, keep_dtype=True)
+    for name, rows in {"min": [0, 1, 1, 1], "max": [0, 0, 0, 3]}.items():
+        wanted = pd.Series([times[row] for row in rows], dtype=column.dtype)
+        assert_series_equal(getattr(windows, name)(), wanted)
+    assert windows.median().tolist() == [times[0], time(2, 2, 3), time(2, 2, 3), time(12, 30)]
+    assert windows.ptp().tolist()[-1] == pd.Timedelta("22:59:58")
+    with pytest.raises(TypeError, match="its dtype was datetime64"):
+        windows.sum()
