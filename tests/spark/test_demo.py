@@ -40,6 +40,22 @@ def test_delays_are_ranked_four_ways(spark, capsys, monkeypatch, part, flights):
         assert text.index(f"pandas in applyInPandas, {run}") < text.index(f"rollstat, {run}")
 
 
+def test_features_are_built_three_ways_and_in_a_stream(spark, capsys, monkeypatch):
+    from rollstat import demo
+
+    read, zone = demo.read, spark.conf.get("spark.sql.session.timeZone")
+    monkeypatch.setattr(demo, "read", lambda *given: read(*given).iloc[::60].reset_index(drop=True))
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    try:
+        demo.build_features(spark)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+    text = capsys.readouterr().out
+    assert "features by pandas, rollstat and Spark are equal, all 101,034 of them" in text
+    assert "features at midnight are equal, all 49,140 of them" in text
+    assert "features of the stream are equal, all 135 of them" in text
+
+
 def test_results_that_differ_stop_the_demonstration(capsys):
     from rollstat import demo
 
