@@ -69,7 +69,12 @@ def _polars(series: Any) -> Adapter:
         return found.to_frame().select(chosen).to_series()
 
     if present.ndim > 1:
-        raise TypeError(f"a polars Series must hold one value in each row; its dtype was {series.dtype}")
+        raise TypeError(f"a polars Series must hold one value in each row; got one of {series.dtype}")
+    if series.dtype.base_type() in (polars.Decimal, polars.Time):
+        raise TypeError(
+            "arr must hold numbers, bool, datetimes or durations; got a polars Series of "
+            f"{series.dtype}: cast it, as with series.cast(polars.Float64)"
+        )
     return Adapter(_with_nulls(present, null), convert)
 
 

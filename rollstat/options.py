@@ -642,7 +642,7 @@ def parse_width(window: Any, name: str = "window") -> Fraction | None:
     return None
 
 
-def width_text(width: Fraction) -> str:
+def width_text(width: Fraction | int) -> str:
     """Return a width in nanoseconds as text: a whole number of the longest unit up to days, if it is one."""
     unit = next(
         name for name in ("D", "h", "min", "s", "ms", "us", "ns") if not width % UNITS[name] or name == "ns"

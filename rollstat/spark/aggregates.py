@@ -405,6 +405,8 @@ def _as_aggregate(new: Any, given: Any) -> Aggregate:
         *rest, last = given
         parameters = last if isinstance(last, Mapping) else {}
         statistic, *columns = rest if isinstance(last, Mapping) else [*rest, last]
+        if statistic not in REGISTRY and len(columns) == 1 and columns[0] in REGISTRY:
+            statistic, columns = columns[0], [statistic]  # the order of pandas
         if isinstance(statistic, str) and all(isinstance(column, (str, Column)) for column in columns):
             return Aggregate(statistic, tuple(columns), parameters, names)
     raise TypeError(

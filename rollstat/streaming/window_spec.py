@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.options import parse_width, unmasked, whole_number
+from rollstat.options import parse_width, unmasked, whole_number, width_text
 from rollstat.windows import Expanding
 
 _MOST_ROWS = 2**40
@@ -169,15 +169,17 @@ class WindowSpec:
             raise TypeError("t must be given: every element needs a time, to age or to leave the window")
         time = self.encode_time(t)
         if newest is not None and time < newest:
-            raise ValueError(f"t must not decrease; got {time} after {newest}")
+            raise ValueError(f"t must not decrease; got {_shown(time, t)} after {_shown(newest, t)}")
         return time
 
     def late_time(self, t: Any, newest: Any) -> Any:
         """Return the time of a row that may be older than the newest one; raise if it is too old."""
         time = self.encode_time(t)
         if newest is not None and time < WindowSpec(self.kind, self.lateness).limit(newest):
+            late = self.lateness if self.kind == _NUMBER else width_text(self.lateness)
             raise ValueError(
-                f"t must be at most lateness, {self.lateness}, before the newest time, {newest}; got {time}"
+                f"t must be at most lateness, {late}, before the newest time, {_shown(newest, t)}; "
+                f"got {_shown(time, t)}"
             )
         return time
 
@@ -195,7 +197,13 @@ class WindowSpec:
                 f"times must have one entry for each of the {rows} elements; got shape {stored.shape}"
             )
         if (stored[1:] < stored[:-1]).any() or (newest is not None and (stored[:1] < newest).any()):
-            raise ValueError("times must not decrease")
+            before = np.append(stored[:0] if newest is None else newest, stored)[: rows + (newest is not None)]
+            after = before[1:] < before[:-1]
+            row = int(after.argmax())
+            raise ValueError(
+                f"times must not decrease; got {_shown(before[row + 1], np.asarray(times))} "
+                f"after {_shown(before[row], np.asarray(times))}"
+            )
         return stored
 
     def encode_time(self, t: Any) -> Any:
@@ -234,6 +242,14 @@ class WindowSpec:
         if (fine.astype(given.dtype) != given).any():
             raise ValueError(f"times must fit in 64 bits of nanoseconds; got {times!r}")
         return fine.view(np.int64)
+
+
+def _shown(time: Any, given: Any) -> str:
+    """Return a time in stored form as text, of the kind of a time that was given."""
+    kind = getattr(getattr(given, "dtype", None), "kind", "")
+    if kind == "m":
+        return width_text(int(time))
+    return str(np.datetime64(int(time), "ns")).rstrip("0").rstrip(".") if kind == "M" else str(time)
 
 
 def nanoseconds(time: Any) -> tuple[int, str] | None:
