@@ -147,7 +147,7 @@ def adapter_of(arr: Any) -> Adapter | None:
 
 def _numbered(axis: Any, arr: Any) -> Any:
     """Return `axis` with numbers in place of the names of dimensions of `arr`."""
-    if isinstance(axis, tuple):
+    if isinstance(axis, (tuple, list)):
         return tuple(_numbered(each, arr) for each in axis)
     return int(arr.get_axis_num(axis)) if isinstance(axis, str) and hasattr(arr, "get_axis_num") else axis
 
@@ -173,8 +173,11 @@ def _rows(
     if not isinstance(axis, tuple):
         return {axis: _rows_of_axis(window, arr.shape[axis], options)}
     rows = {}
-    for each, width in zip(axis, window):
-        after = (width - 1) // 2 if options.get("center", False) else 0
+    widths = window if isinstance(window, tuple) else (window,) * len(axis)
+    center = options.get("center", False)
+    centers = center if isinstance(center, (tuple, list)) else (center,) * len(axis)
+    for each, width, centered in zip(axis, widths, centers):
+        after = (width - 1) // 2 if centered else 0
         before = width - 1 - after
         rows[each] = slice(before, max(arr.shape[each] - after, before))
     return rows

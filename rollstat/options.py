@@ -62,7 +62,7 @@ class CommonOptions(TypedDict, total=False):
         Minimum number of observations (non-missing values) for a result. Default: the window size for row
         windows, otherwise 1.
     center : bool, default False
-        Whether the window is centred on its row.
+        Whether the window is centred on its row; for boxes one for each axis, too.
     closed : {"right", "left", "both", "neither"}, optional
         Which ends the window includes, as in pandas. Default: ``"right"``.
     step : int, optional
@@ -92,7 +92,8 @@ class CommonOptions(TypedDict, total=False):
         Return a result for every row, or only for windows that lie entirely inside the data. The others
         extend the data, or each segment, beyond its edges as in :mod:`scipy.ndimage`, so that all windows of
         rows are full: by its rows in reverse order with and without the first one (``"reflect"``,
-        ``"mirror"``), its first and last row, itself, or `fill_value`, 0 by default.
+        ``"mirror"``), its first and last row, itself, or `fill_value`, 0 by default. A box may have a tuple
+        of these, one for each axis.
     fill_value : scalar, optional
         Value of a missing result, which the result dtype must be able to hold exactly. With it, or with
         ``mode="valid"`` if no result can be missing, integers keep their dtype. An undefined result, such as
@@ -193,6 +194,8 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def _axis(name: str, value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        raise TypeError(f"{name} must be one axis for this statistic, which has no boxes; got {value!r}")
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be an integer; got {value!r}")
     return value
@@ -438,8 +441,11 @@ class Options:
             )
         if len(offsets) != 2:
             raise ValueError("window must not be (start, end) together with segments")
-        if len(window) != 2:
-            raise ValueError(f"window as a tuple must be (start, end); it had {len(window)} entries")
+        if len(window) != 2 or not all(map(np.ndim, window)):
+            raise ValueError(
+                "window as a tuple must be (start, end), two arrays, or a box, whose axes axis= names; "
+                f"got {window!r}"
+            )
         return ExplicitWindows(*_checked_bounds(window[0], window[1], length), length)
 
     def own_times(self, offsets: NDArray[np.int64], length: int) -> "Times":

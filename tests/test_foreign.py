@@ -412,3 +412,9 @@ def test_times_may_name_a_coordinate():
     assert found.values.tolist() == READINGS.rolling("5min").median().tolist()
     with pytest.raises(ValueError, match=r"name a coordinate, one of 't'; got 'time'"):
         rollstat.rolling_median(array, "5min", times="time")
+
+
+@pytest.mark.parametrize("dtype", [pl.Decimal(10, 1), pl.Time])
+def test_dtypes_of_polars_without_numbers_are_named(dtype):
+    with pytest.raises(TypeError, match=rf"got a polars Series of {dtype.base_type().__name__}.*: cast it"):
+        rollstat.rolling_median(pl.Series([None, None], dtype=dtype), 2)

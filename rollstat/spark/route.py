@@ -101,9 +101,10 @@ def rolling(  # 16 parameters: one for each public option
         their own, and may be left out if each has some.
     aggs : list or mapping
         A list of statistics such as ``[rs.median("x").alias("m"), rs.quantile("x", [0.25, 0.75])]``, where
-        ``rs`` is `rollstat.spark`. Or new column name to ``(statistic, column)`` or ``(statistic, column,
-        parameters)``, in pandas' order ``(column, statistic)`` too, or to the result of :func:`rollstat.spark.aggregate`. The name of a statistic is that
-        of the array function without ``rolling_``. A statistic with several results takes a tuple of names.
+        ``rs`` is `rollstat.spark`. Or new column name to ``(statistic, column)``, in pandas' order ``(column,
+        statistic)`` too, or to ``(statistic, column, parameters)``, or to the result of
+        :func:`rollstat.spark.aggregate`. The name of a statistic is that of the array function without
+        ``rolling_``. A statistic with several results takes a tuple of names.
         ``rs.median("x").over("7 days", 100)`` has windows of its own, each with new columns, whose names end
         with the window.
     descending : bool or sequence of bool

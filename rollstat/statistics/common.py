@@ -162,6 +162,17 @@ def _run(call: Any, key: Any, arrays: tuple[Any, ...]) -> Any:
     return call.run(key if all(a is b for a, b in zip(call.arrays, arrays)) else None)
 
 
+def _as_box(
+    signature: inspect.Signature, arguments: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call over several axes, with the rows of its box along each of them."""
+    axes = tuple(options["axis"])
+    bound = signature.bind(*arguments, **{**options, "axis": axes})
+    if isinstance(bound.arguments.get("window"), abstract_numbers.Integral):
+        bound.arguments["window"] = (bound.arguments["window"],) * len(axes)
+    return bound.args, bound.kwargs
+
+
 def _without_infinities(arguments: tuple[Any, ...], series: int) -> tuple[Any, ...]:
     """Return the arguments of a function with NaN for infinite elements of its series."""
     arrays = [
@@ -190,6 +201,8 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
             if of_k and "m" in options:
                 options["window"] = options.pop("m")
             try:
+                if isinstance(options.get("axis"), (tuple, list)):
+                    arguments, options = _as_box(signature, arguments, options)
                 return resolve(*arguments, **options)
             except TypeError:
                 reject_unknown(f"{resolve.__name__}()", options, own_names, DEFAULTS)

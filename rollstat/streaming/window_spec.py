@@ -197,12 +197,11 @@ class WindowSpec:
                 f"times must have one entry for each of the {rows} elements; got shape {stored.shape}"
             )
         if (stored[1:] < stored[:-1]).any() or (newest is not None and (stored[:1] < newest).any()):
-            before = np.append(stored[:0] if newest is None else newest, stored)[: rows + (newest is not None)]
-            after = before[1:] < before[:-1]
-            row = int(after.argmax())
+            every = stored if newest is None else np.append(newest, stored).astype(stored.dtype)
+            row = int((every[1:] < every[:-1]).argmax())
             raise ValueError(
-                f"times must not decrease; got {_shown(before[row + 1], np.asarray(times))} "
-                f"after {_shown(before[row], np.asarray(times))}"
+                f"times must not decrease; got {_shown(every[row + 1], np.asarray(times))} "
+                f"after {_shown(every[row], np.asarray(times))}"
             )
         return stored
 

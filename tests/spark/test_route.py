@@ -334,3 +334,11 @@ def test_explain_says_what_workers_hold(spark):
     assert "a worker carries a state of each series" in repr(found)
     with pytest.raises(TypeError, match="missing a required argument"):
         rollstat.explain(rolling, frame, window=3)
+
+
+def test_named_aggregations_in_pandas_order(spark):
+    either = {"m": ("id", "median"), "s": ("sum", "id"), ("low", "high"): ("id", "minmax")}
+    found = rolling(spark.range(5), order_by="id", window=2, aggs=either).toArrow().sort_by("id")
+    assert found["m"].to_pylist() == [None, 0.5, 1.5, 2.5, 3.5]
+    assert found["s"].to_pylist() == [None, 1, 3, 5, 7]
+    assert found["low"].to_pylist() == [None, 0, 1, 2, 3]

@@ -141,3 +141,24 @@ def test_any_operator_over_time():
     stream = rollstat.TimeAggregate(lambda older, newer: older, 10, lateness=5)  # the first element
     assert [stream.push(1.0, 0), stream.push(2.0, 8), stream.insert(3.0, 4)] == [1.0, 1.0, 1.0]
     assert [stream.push(4.0, 11), stream.insert(5.0, 6), stream.push(6.0, 15)] == [3.0, 3.0, 5.0]
+
+
+def test_errors_show_times():
+    for made, times, text in (
+        (
+            "5min",
+            ["2024-01-01T10", "2024-01-01T09"],
+            "got 2024-01-01T09:00:00 after 2024-01-01T10:00:00",
+        ),
+        ("5min", [np.timedelta64(4, "m"), np.timedelta64(2, "m")], "got 2min after 4min"),
+        (5.0, [4.0, 2.0], r"got 2\.0 after 4\.0"),
+    ):
+        times = np.array(times, "M8[m]") if isinstance(times[0], str) else np.array(times)
+        stream = rollstat.RollingMean(made)
+        with pytest.raises(ValueError, match=f"times must not decrease; {text}"):
+            stream.extend([1.0, 2.0], times=times)
+        stream.push(1.0, times[0])
+        with pytest.raises(ValueError, match=f"t must not decrease; {text}"):
+            stream.push(2.0, times[1])
+        with pytest.raises(ValueError, match=f"times must not decrease; {text}"):
+            stream.extend([2.0], times=times[1:])

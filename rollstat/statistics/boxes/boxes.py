@@ -24,11 +24,11 @@ from rollstat.dtypes import (
     result_dtype,
     union_mask,
 )
-from rollstat.edges import EXTENSIONS, beyond_edges, extended_rows
+from rollstat.edges import EXTENSIONS, beyond_edges, extended, extended_rows
 from rollstat.engine import Call, WholeCall
 from rollstat.explanation import Explanation, Step
 from rollstat.kernels.comparator import Greatest, Least, worst
-from rollstat.options import Options, choice, whole_number
+from rollstat.options import Options, check_flag, choice, whole_number
 from rollstat.plan import Output
 from rollstat.results import check_out, convert
 from rollstat.statistics.boxes.separable import box_extremum
@@ -63,6 +63,15 @@ def _shortened(
     front, back = max(before - length, 0), max(after - length, 0)
     apart = front * lines[0] + back * lines[-1] if extension == "nearest" else 0
     return before - front, after - back, apart
+
+
+def _each_axis(name: str, value: Any, axes: Sequence[Any]) -> tuple[Any, ...]:
+    """Return a value for each axis of a box, from one value for all of them or as many as there are."""
+    if not isinstance(value, (tuple, list)):
+        return (value,) * len(axes)
+    if len(value) != len(axes):
+        raise ValueError(f"{name} must be one value, or one for each axis of {axes}; got {value!r}")
+    return tuple(value)
 
 
 @dataclass(frozen=True)
@@ -111,9 +120,11 @@ class Box:
     ) -> "Box":
         """Return the checked call, or raise."""
         array = check_array("arr", arr)
-        axis, mode = options["axis"], options.get("mode", "same")
-        choice("mode", mode, ("same", "valid", *extensions))
-        checked = Options.check(**{**options, "axis": -1, "mode": "same"})
+        axis, modes = options["axis"], _each_axis("mode", options.get("mode", "same"), options["axis"])
+        centers = _each_axis("center", options.get("center", False), axis)
+        for mode in modes:
+            choice("mode", mode, ("same", "valid", *extensions) if len({*modes}) == 1 else tuple(extensions))
+        checked = Options.check(**{**options, "axis": -1, "mode": "same", "center": False})
         for name in _FOR_ONE_AXIS:
             value = options.get(name)
             if not (value is None or (np.ndim(value) == 0 and value in (1, "auto", "past"))):
@@ -130,11 +141,19 @@ class Box:
         min_periods = cells if checked.min_periods is None else checked.min_periods
         if min_periods > cells:
             raise ValueError(f"min_periods must be at most the box, {cells}; got {min_periods}")
-        after = [(width - 1) // 2 if checked.center else 0 for width in rows]
+        centered = [check_flag("center", center) for center in centers]
+        after = [(width - 1) // 2 if center else 0 for width, center in zip(rows, centered)]
         before = [width - 1 - rows_after for width, rows_after in zip(rows, after)]
         axes = [a % array.ndim for a in axes]
-        mask = union_mask([arr], [array])
+        mask, mode = union_mask([arr], [array]), modes[0]
         extension, outside = beyond_edges(mode, array.dtype, checked.fill_value)
+        if len({*modes}) > 1:  # then boxes lie inside of an array that is extended
+            for a, reach, each in zip(axes, zip(before, after), modes):
+                source = extended_rows(array.shape[a], *reach, each)
+                _, beyond = beyond_edges(each, array.dtype, checked.fill_value)
+                array = extended(array, a, source, beyond, reach[0])
+                mask = None if mask is None else extended(mask, a, source, False, reach[0])
+            mode, extension = "valid", "cut"
         return cls(array, window, mask, axes, before, after, mode, extension, outside, min_periods, checked)
 
     @property
@@ -364,7 +383,7 @@ def _position(box: Box, name: str, last: bool) -> NDArray[np.int64]:
     missing = np.zeros(best.shape, np.bool_) if observed is None else ~observed
     place, elements = np.zeros(best.shape, np.int64), 1
     for axis, before, after in zip(box.axes[::-1], box.before[::-1], box.after[::-1]):
-        options = Options.check(axis=axis, center=box.options.center, min_periods=1)
+        options = Options.check(axis=axis, center=after > 0, min_periods=1)
         masked = best if observed is None else np.ma.MaskedArray(best, missing)
         row = np.ma.getdata(Call([masked], before + 1 + after, make, options).run())
         missing, row = row < 0, np.maximum(row, 0)

@@ -79,7 +79,7 @@ def test_volumes_and_valid_boxes(rng):
 @pytest.mark.parametrize(
     ("window", "options", "message"),
     [
-        (3, {"axis": (0, 1)}, "window must be a tuple"),
+        (3.5, {"axis": (0, 1)}, "window must be a tuple"),
         ((3,), {"axis": (0, 1)}, "window must be a tuple"),
         ((3, 0), {"axis": (0, 1)}, "window must be an integer"),
         ((3, 3), {"axis": (0, 2)}, "axis must hold different axes"),
@@ -356,3 +356,64 @@ def test_boxes_write_no_output_before_all_are_checked():
     assert (first == 8).all()
     with pytest.warns(rollstat.PrecisionWarning):
         rollstat.rolling_min(np.full((2, 2), 2**60 + 1), (1, 1), axis=(0, 1))
+
+
+@pytest.mark.parametrize("modes", [("reflect", "wrap"), ("nearest", "constant"), ("mirror", "mirror")])
+def test_a_number_for_all_axes_and_a_mode_for_each(rng, modes):
+    image, box = rng.integers(0, 9, (7, 9)), {"axis": [0, 1], "center": True, "mode": modes}
+    wanted = ndimage.maximum_filter(image, 3, mode=modes)
+    for window in (3, (3, 3)):
+        found = rollstat.rolling_max(image, window, **box)
+        np.testing.assert_array_equal(found, wanted)
+        assert found.dtype == image.dtype
+    padded = image
+    for axis, mode in enumerate(modes):
+        names = {"reflect": "symmetric", "mirror": "reflect", "nearest": "edge"}
+        padded = np.pad(padded, [(int(axis == 0),) * 2, (int(axis == 1),) * 2], names.get(mode, mode))
+    cells = np.lib.stride_tricks.sliding_window_view(padded, (3, 3)).reshape(7, 9, 9)
+    np.testing.assert_array_equal(rollstat.rolling_median(image, 3, **box), np.median(cells, axis=-1))
+    np.testing.assert_allclose(rollstat.rolling_mean(image, 3, **box), cells.mean(axis=-1), rtol=1e-14)
+    missing = np.where(image == 3, np.nan, image)
+    found = rollstat.rolling_max(missing, 3, min_periods=1, **box)
+    np.testing.assert_array_equal(found, np.where(cells == 3, -1, cells).max(axis=-1))
+
+
+def test_center_for_each_axis(rng):
+    image = rng.integers(0, 9, (7, 9))
+    found = rollstat.rolling_max(image, 3, axis=(0, 1), center=(True, False), min_periods=1)
+    wanted = rollstat.rolling_max(
+        rollstat.rolling_max(image, 3, axis=0, center=True, min_periods=1), 3, axis=1, min_periods=1
+    )
+    np.testing.assert_array_equal(found, wanted)
+    valid = rollstat.rolling_argmin(image, 3, axis=(0, 1), center=(True, False), mode="valid")
+    assert image.ravel()[valid].tolist() == rollstat.rolling_min(image, 3, axis=(0, 1), mode="valid").tolist()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (
+            lambda a: rollstat.rolling_gini(a, 3, axis=[0, 1]),
+            TypeError,
+            "must be one axis for this statistic",
+        ),
+        (
+            lambda a: rollstat.rolling_max(a, (3, 3)),
+            ValueError,
+            r"a box, whose axes axis= names; got \(3, 3\)",
+        ),
+        (
+            lambda a: rollstat.rolling_max(a, 3, axis=(0, 1), mode=("wrap", "same")),
+            ValueError,
+            "mode must be one of 'reflect', .*; got 'same'",
+        ),
+        (
+            lambda a: rollstat.rolling_max(a, 3, axis=(0, 1), center=(True,)),
+            ValueError,
+            r"center must be one value, or one for each axis of \(0, 1\); got \(True,\)",
+        ),
+    ],
+)
+def test_messages_of_axes_name_the_way_out(call, error, text):
+    with pytest.raises(error, match=text):
+        call(np.zeros((4, 4)))
