@@ -685,14 +685,15 @@ def test_any_order_equals_chains(order, rng):
     if order == "places":  # three series of windows side by side
         end = np.stack([np.arange(m, m + 9000) for m in (1, 70_000, 150_000)], 1).ravel()
     window = np.maximum(end - rng.integers(0, 900, len(end)), 0), end
-    cases = {
-        "rank_bits": (rollstat.rolling_median, {}),
-        "block_scan": (rollstat.rolling_ptp, {}),
-        "wedge": (rollstat.rolling_argmax, {"ties": "last"}),
-        "rank_set": (rollstat.rolling_rank, {"pct": True}),
-        "operator_scan": (rollstat.rolling_aggregate, {"operator": rollstat.operators.Maximum()}),
-    }
-    for algorithm, (function, options) in cases.items():
+    cases = [
+        ("rank_bits", rollstat.rolling_median, {}),
+        ("block_scan", rollstat.rolling_ptp, {}),
+        ("wedge", rollstat.rolling_argmax, {"ties": "last"}),
+        ("rank_set", rollstat.rolling_rank, {"pct": True}),
+        ("rank_set", rollstat.rolling_nunique, {}),
+        ("operator_scan", rollstat.rolling_aggregate, {"operator": rollstat.operators.Maximum()}),
+    ]
+    for algorithm, function, options in cases:
         plan = rollstat.explain(function, values, window=window, **options)
         assert plan.algorithm in ("wavelet_matrix", "static_tree")
         found = function(values, window=window, threads=2, **options)

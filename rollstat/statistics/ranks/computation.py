@@ -33,6 +33,7 @@ from rollstat.statistics.ranks.rank_space import (
     small_blocks,
 )
 from rollstat.statistics.selection.ranking import measurable, rank_ranges
+from rollstat.statistics.selection.wavelet_matrix import count_distinct as count_distinct_in_any_order
 from rollstat.statistics.selection.wavelet_matrix import count_newest as count_newest_in_any_order
 from rollstat.windows import OffsetWindows, Windows
 
@@ -156,8 +157,21 @@ class Distinct(RankComputation):
     outputs = (Output("integer", 0),)
     reader = readers.Distinct()
 
+    def __init__(self, dtype: np.dtype[Any], windows: Windows, algorithm: str) -> None:
+        super().__init__(dtype, windows, algorithm)
+        self.any_order = algorithm == "auto"
+
+    def choose(self, block: Block, complete: bool = True) -> Choice:
+        """Return the algorithm for a block, all values of which are observations if it is `complete`."""
+        return Choice("wavelet_matrix", IN_ANY_ORDER) if block.any_order else super().choose(block, complete)
+
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the number of distinct values of every window."""
+        if block.any_order:
+            count = np.empty(block.rows, np.int64)
+            count_distinct_in_any_order(block, count)
+            results[0][...] = count
+            return Outcome(algorithm="wavelet_matrix")
         codes = _codes(block)
         if codes is not None:
             count = np.empty(block.rows, np.int64)

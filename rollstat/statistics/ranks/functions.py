@@ -523,8 +523,8 @@ def rolling_nunique(arr: ArrayLike, window: Window, **options: Unpack[CommonOpti
     Missing values are not counted; -0.0 equals 0.0. Counts are exact.
 
     Cost: O(1) for each row that enters or leaves a window, after one sort of the data in O(log m) per
-    element. Source: the reduction to sorted blocks of Raykov, *An Optimal Algorithm for Sliding Window Order
-    Statistics*, ICDT 2023, section 4, doi:10.4230/LIPIcs.ICDT.2023.5.
+    element; O(log n) for windows in any order. Source: the reduction to sorted blocks of Raykov, *An Optimal
+    Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4, doi:10.4230/LIPIcs.ICDT.2023.5.
 
     Examples
     --------

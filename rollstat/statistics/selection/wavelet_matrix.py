@@ -1,4 +1,4 @@
-"""Order statistics and ranks of windows in any order, by a wavelet matrix over the ranks of a block."""
+"""Order statistics, ranks, distinct values of windows in any order, by a wavelet matrix over ranks."""
 
 from typing import Any
 
@@ -38,6 +38,28 @@ def count_newest(
     matrices.count_less(matrix, *windows, np.where(unknown, -1, first), smaller)
     matrices.count_less(matrix, *windows, np.where(unknown, -1, after), equal)
     equal -= smaller
+
+
+def count_distinct(block: Block, count: NDArray[np.int64]) -> None:
+    """Write the number of distinct observations of each window: those that no equal one precedes in it.
+
+    Observations are ranked by the place of the equal one before: first those that have none.
+    """
+    count[...] = 0
+    _, row = ranks(block.values, block.missing)
+    if len(row) == 0:
+        return
+    ordered = block.values[row]
+    place = row if block.missing is None else (np.cumsum(~block.missing) - 1)[row]
+    repeated = ordered[1:] == ordered[:-1]
+    earlier, later = place[:-1][repeated], place[1:][repeated]
+    followed, new = np.zeros(len(row) + 1, np.int64), np.ones(len(row), np.bool_)
+    followed[earlier + 1], new[later] = 1, False
+    np.cumsum(followed, out=followed)
+    rank, windows = np.cumsum(new) - 1, block.observed
+    rank[later] = len(row) - len(later) + followed[earlier]
+    limit = len(row) - len(later) + followed[windows[0]]
+    matrices.count_less(_matrix_of(rank, None), *windows, limit, count)
 
 
 def select(block: Block, request: Selection) -> None:
