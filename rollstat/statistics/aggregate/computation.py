@@ -23,7 +23,7 @@ from rollstat.plan import IN_ANY_ORDER, NAMED, Bounds, Choice, Computation, OneC
 from rollstat.results import convert
 from rollstat.statistics.aggregate import drivers
 from rollstat.statistics.one_call import SHORT
-from rollstat.statistics.sums.float_range import combine_within_range, may_leave_range
+from rollstat.statistics.sums.float_range import combine_within_range, may_leave_range, power_of
 from rollstat.windows import Windows
 
 _KINDS = {"f": "float", "i": "integer", "u": "integer", "b": "truth"}
@@ -279,20 +279,32 @@ def operator_in_one_call(
         operator, layout, limits = drivers.without_exponents(kind, operator, longest)
         if limits[0] < 0.0:
             return None
+    power = power_of(operator)
+    last: list[Any] = [(None, None, None)]  # one entry, so that threads with other bounds cannot mix two
+
+    def combines(values: NDArray[Any]) -> bool:
+        """Return whether no value is missing, and none needs the exponents that an operator leaves out."""
+        return not has_nan(values) if limits is None else combine_within_range(values, limits, longest)
 
     def write(series: Sequence[Any], bounds: Bounds, outputs: Sequence[NDArray[Any]]) -> bool:
         columns = []
         for values in series:
-            if values.dtype.kind == "f" and not _combines(values, limits, longest):
+            if values.dtype.kind == "f" and not combines(values):
                 return False
             column = exact_floats(values) if exact else values
             if column is None:
                 return False
-            columns.append(read_only(column.astype(computing_dtype(values.dtype), copy=False)))
-        if may_leave_range(operator, columns, max(bounds.longest, 1)):
+            dtype = computing_dtype(values.dtype)
+            columns.append(column if column.dtype == dtype else read_only(column.astype(dtype)))
+        if may_leave_range(power, columns, max(bounds.longest, 1)):
             return False
-        few = bounds.end - bounds.start < max(least, 1)
-        if least == 0 and few.any():  # which have the identity as their result
+        known, few, count = last[0]
+        if known is not bounds:
+            few = np.flatnonzero(bounds.end - bounds.start < max(least, 1))
+            count = len(few)
+            few = slice(count) if count == 0 or few[-1] == count - 1 else few
+            last[0] = bounds, few, count
+        if least == 0 and count:  # windows that have the identity as their result
             return False
         suffix, failed = np.empty(max(bounds.longest, 1), layout.state), np.zeros(len(bounds.start), np.bool_)
         given = tuple(columns) if len(columns) > 1 else columns[0]
@@ -309,8 +321,3 @@ def operator_in_one_call(
         return True
 
     return OneCall(Choice("operator_scan", SHORT), write, 10.0)
-
-
-def _combines(values: NDArray[Any], limits: tuple[float, float] | None, longest: int) -> bool:
-    """Return whether no value is missing, and none needs the exponents that an operator leaves out."""
-    return not has_nan(values) if limits is None else combine_within_range(values, limits, longest)

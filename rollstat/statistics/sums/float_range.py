@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rollstat import operators
 from rollstat.blocks import read_only
+from rollstat.compile.bound_calls import BoundKernel
 from rollstat.dtypes import warn_of_precision
 from rollstat.kernels.numbers import magnitudes
 from rollstat.kernels.sums.moment_formulas import degree_of
@@ -22,11 +23,15 @@ MODERATE = 200
 _LEAST, _GREATEST = -970, 996
 # Two different floats of one magnitude differ by at least 2**-53 of it.
 _DIGITS = 53
+_magnitudes = BoundKernel(magnitudes)
 
 
 def _exponents(values: NDArray[Any], longest: int = 1) -> tuple[int, int, int, int, bool]:
     """Return the results of :func:`rollstat.kernels.numbers.magnitudes` for numbers."""
-    return magnitudes(read_only(np.ascontiguousarray(values, np.float64)).view(np.uint64), longest)
+    known = values.dtype == np.float64 and values.flags.c_contiguous and not values.flags.writeable
+    floats = values if known else read_only(np.ascontiguousarray(values, np.float64))
+    found: tuple[int, int, int, int, bool] = _magnitudes(floats.view(np.uint64), longest)
+    return found
 
 
 def is_moderate(values: NDArray[Any]) -> bool:
@@ -45,11 +50,15 @@ def combine_within_range(values: NDArray[Any], limits: tuple[float, float], long
     return finite and (max(-least, greatest) <= limits[0] or max(down, up) <= limits[1])
 
 
-def may_leave_range(operator: Any, columns: Sequence[NDArray[Any]], rows: int) -> bool:
-    """Return whether sums of an operator over windows of up to `rows` rows may leave the range of float64."""
+def power_of(operator: Any) -> int:
+    """Return the greatest power of values that an operator of the package sums; 0 for others."""
     kind = type(operator)
     known = getattr(operators, kind.__name__, None) is kind  # a user may give an operator the same name
-    power = degree_of(operator) if known else 0
+    return degree_of(operator) if known else 0
+
+
+def may_leave_range(power: int, columns: Sequence[NDArray[Any]], rows: int) -> bool:
+    """Return whether sums of a `power` over windows of up to `rows` rows may leave the range of float64."""
     if not power:
         return False
     spare = rows.bit_length()
@@ -68,7 +77,7 @@ def may_leave_range(operator: Any, columns: Sequence[NDArray[Any]], rows: int) -
 
 def warn_of_range(operator: Any, columns: Sequence[NDArray[Any]], rows: int) -> None:
     """Warn if sums of an operator over windows of up to `rows` rows may leave the range of float64."""
-    if may_leave_range(operator, columns, rows):
+    if may_leave_range(power_of(operator), columns, rows):
         name = type(operator).__name__
         warn_of_precision(
             f"sums of {name} may leave the range of float64; rolling_sum, rolling_var etc. scale them"
