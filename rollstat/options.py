@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import read_only
 from rollstat.calendar_units import distances, is_calendar
+from rollstat.compile.bound_calls import BoundKernel
 from rollstat.durations import ALLOWED, UNITS, nanoseconds
 from rollstat.kernels.time_bounds import first_unordered, regular_gap
 from rollstat.names import reject_unknown
@@ -745,6 +746,9 @@ class OrderedTimes(NamedTuple):
     gap: int
 
 
+_gap_of_integers = BoundKernel(regular_gap)
+
+
 def ordered_times(times: Any, most: int = ONE_CALL_ROWS) -> OrderedTimes | None:
     """Return the form of regular times, or of at most `most` ascending ones, in 64 bits; None for others."""
     if type(times) is not np.ndarray or times.ndim != 1 or not len(times):
@@ -757,7 +761,7 @@ def ordered_times(times: Any, most: int = ONE_CALL_ROWS) -> OrderedTimes | None:
     integers, rows = read_only(times.view(np.int64)), len(times)
     if dtype.kind != "i" and integers[0] == _NAT:
         return None
-    gap = regular_gap(integers)
+    gap = _gap_of_integers(integers)
     if gap < 0 or (gap == 0 and rows > most):
         return None
     return OrderedTimes(dtype, rows, gap)

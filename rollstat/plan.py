@@ -132,9 +132,9 @@ class OneCall(NamedTuple):
     row: float
     entry: float = 0.0
 
-    def seconds(self, rows: int, longest: int) -> float:
-        """Return about how long so many windows of up to `longest` rows take."""
-        return rows * (self.row + self.entry * longest) * 1e-9
+    def seconds(self, rows: int, length: float) -> float:
+        """Return about how long so many windows of this `length` take."""
+        return rows * (self.row + self.entry * length) * 1e-9
 
 
 class Computation:
@@ -557,13 +557,16 @@ class Plan:
     @property
     def call_seconds(self) -> float:
         """About how long the call takes."""
-        return math.inf if self.call is None else self.call.seconds(self.rows, self.bounds.longest)
+        if self.call is None:
+            return math.inf
+        longest = self.bounds.longest
+        return self.call.seconds(self.rows, longest / 2 if self.windows.grows(0, self.rows) else longest)
 
     @cached_property
     def bounds(self) -> Bounds:
         """All windows of a line."""
         start, end = self.windows.bounds(0, self.rows)
-        longest = int((end - start).max(initial=0))
+        longest = int(np.maximum.reduce(end - start, initial=0))  # faster than `max`
         reads = self.computation.reads_own_row
         own = self.windows.position(0, self.rows) if reads else np.empty(0, np.int64)
         return Bounds(read_only(start), read_only(end), longest, read_only(own))
