@@ -8,6 +8,7 @@
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 
 UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 UNITS |= {"D": 86400 * 10**9, "W": 7 * 86400 * 10**9}
@@ -65,6 +66,7 @@ def nanoseconds(text: str) -> Fraction | None:
     return sum((Fraction(count) * UNITS[unit] for count, unit in found), Fraction(0))
 
 
+@lru_cache(maxsize=64)  # asked in every call of windows of time
 def months(text: str) -> int | None:
     """Return a duration of whole months; None for other text."""
     found = parts(text)
