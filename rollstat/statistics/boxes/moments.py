@@ -91,6 +91,7 @@ def _combined(box: Box, channels: Sequence[Any], outside: Sequence[float]) -> ND
         given = read_only(current), across, before, source, constants, width, columns, rows
         combined_along(*given, scratch.reshape(2, len(current), -1), spare[0])
         current, spare = spare[0], spare[::-1]
+        constants[0] *= width  # the sum or the count of a row of constants
     return current.reshape(-1, *shape)
 
 

@@ -38,6 +38,19 @@ def test_means_as_scipy(mode, rng):
     np.testing.assert_allclose(found, ndimage.uniform_filter(image, (3, 11), mode=mode), atol=1e-12)
 
 
+def test_constants_beyond_the_edges(rng):
+    image = rng.standard_normal((9, 8))
+    image[2, 3] = np.nan
+    options = {"axis": (0, 1), "center": True, "min_periods": 1}
+    padded = np.pad(image, ((1, 1), (5, 5)), constant_values=3.0)
+    boxes = sliding_window_view(padded, (3, 11))
+    for name, of_boxes in OF_BOXES.items():
+        found = getattr(rollstat, f"rolling_{name}")(
+            image, (3, 11), mode="constant", fill_value=3.0, **options
+        )
+        np.testing.assert_allclose(found, of_boxes(boxes, axis=(-1, -2)), rtol=1e-12)
+
+
 def test_integers_stay_exact_and_timedeltas_are_rejected():
     image = np.array([[2**60, 1, 2], [3, 4, 5]])
     found = rollstat.rolling_sum(image, (2, 2), axis=(0, 1), mode="valid")
