@@ -35,7 +35,7 @@ def check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
     if array.dtype.kind not in "fiubmM" or array.dtype.itemsize > 8:
         raise TypeError(
             f"{name} must hold float16, float32, float64, integers, bool, datetime64 or timedelta64; "
-            f"its dtype was {array.dtype}"
+            f"got {array.dtype}"
         )
     if array.dtype.kind == "f" and array.dtype.itemsize == 2:
         array = array.astype(np.float64)
@@ -109,7 +109,7 @@ def lossless(fill_value: Any, dtype: np.dtype[Any]) -> Any:
         fill_value = fill_value.to_numpy()
     array = np.asarray(fill_value)
     if array.ndim != 0:
-        raise ValueError(f"fill_value must be a scalar; its shape was {array.shape}")
+        raise ValueError(f"fill_value must be a scalar; got shape {array.shape}")
     if np.ma.is_masked(fill_value):
         raise TypeError(f"fill_value must not be masked; got {fill_value!r}")
     if dtype.kind in "mM" and isinstance(fill_value, (datetime, timedelta)) and array.dtype.kind == "O":

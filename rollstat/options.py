@@ -426,7 +426,7 @@ class Options:
         if start.shape != (rows,) or end.shape != (rows,):
             raise ValueError(
                 f"window, a pandas indexer, must give bounds for {rows} of {length} rows; "
-                f"it gave start of shape {start.shape} and end of shape {end.shape}"
+                f"got start of shape {start.shape} and end of shape {end.shape}"
             )
         size = getattr(window, "window_size", 0)
         # pandas' own indexers return some empty windows with a start after their end.
@@ -500,7 +500,7 @@ def _each_size(name: str, size: Any, number: int) -> Any:
     plain = array.astype(np.int64) if array.dtype.kind == "m" else array
     if not plain.min(initial=0) >= 0:  # NaN is not
         row = int((~(plain >= 0)).argmax())
-        raise ValueError(f"{name} must hold sizes of at least 0; at row {row} it was {array[row]}")
+        raise ValueError(f"{name} must hold sizes of at least 0; got {array[row]} at row {row}")
     return array.astype(np.int64) if array.dtype.kind in "iu" else array
 
 
@@ -512,7 +512,7 @@ def _widths(name: str, sizes: NDArray[Any], times: "Times", parts: int, up: bool
     """
     if (sizes.dtype.kind == "m") != (times.unit is not None):
         expected = "numbers" if times.unit is None else "timedeltas"
-        raise TypeError(f"{name} must hold {expected} for times of this type; its dtype was {sizes.dtype}")
+        raise TypeError(f"{name} must hold {expected} for times of this type; got {sizes.dtype}")
     if times.unit is None and times.values.dtype.kind == "f":
         return sizes.astype(np.float64) / parts
     if sizes.dtype.kind == "f":
@@ -611,18 +611,17 @@ def _checked_bounds(start: Any, end: Any, length: int) -> tuple[NDArray[np.int64
         array = array.astype(np.int64, copy=False)
         if array.size and (array.min() < 0 or array.max() > length):
             row = int(np.flatnonzero((array < 0) | (array > length))[0])
-            raise ValueError(f"window {name} must lie in 0..{length}; at row {row} it was {array[row]}")
+            raise ValueError(f"window {name} must lie in 0..{length}; got {array[row]} at row {row}")
         bounds.append(np.ascontiguousarray(array))
     if len(bounds[0]) != len(bounds[1]):
         raise ValueError(
-            f"window start and end must have the same length; they had {len(bounds[0])} and {len(bounds[1])}"
+            f"window start and end must have the same length; got {len(bounds[0])} and {len(bounds[1])}"
         )
     bad = np.flatnonzero(bounds[0] > bounds[1])
     if bad.size:
         row = int(bad[0])
         raise ValueError(
-            "window start must be at most its end; "
-            f"at row {row} they were {bounds[0][row]} and {bounds[1][row]}"
+            f"window start must be at most its end; got {bounds[0][row]} and {bounds[1][row]} at row {row}"
         )
     return bounds[0], bounds[1]
 
@@ -696,7 +695,7 @@ def _unit(name: str, dtype: np.dtype[Any]) -> Fraction | None:
         return None
     unit, count = np.datetime_data(dtype)
     if unit in ("Y", "M", "generic"):
-        raise TypeError(f"{name} must have a unit of a fixed length; its dtype was {dtype}")
+        raise TypeError(f"{name} must have a unit of a fixed length; got {dtype}")
     nanoseconds = {"ps": Fraction(1, 1000), "fs": Fraction(1, 10**6), "as": Fraction(1, 10**9)}
     return count * (nanoseconds.get(unit) or Fraction(UNITS[{"m": "min"}.get(unit, unit)]))
 
@@ -769,7 +768,7 @@ def ordered_times(times: Any, most: int = ONE_CALL_ROWS) -> OrderedTimes | None:
 
 def _check_length(shape: tuple[int, ...], length: int) -> None:
     if shape != (length,):
-        raise ValueError(f"times must be 1-d and as long as the data, {length}; its shape was {shape}")
+        raise ValueError(f"times must be 1-d and as long as the data, {length}; got shape {shape}")
 
 
 def _checked_times(times: Any, at: Any, offsets: NDArray[np.int64], length: int) -> Times:
@@ -818,7 +817,7 @@ def _plain_times(name: str, array: NDArray[Any]) -> NDArray[Any]:
             raise ValueError(f"{name} must fit in int64")
         return array.astype(np.int64, copy=False)
     if array.dtype.kind != "f":
-        raise TypeError(f"{name} must be datetimes, timedeltas or real numbers; its dtype was {array.dtype}")
+        raise TypeError(f"{name} must be datetimes, timedeltas or real numbers; got {array.dtype}")
     array = array.astype(np.float64, copy=False)
     if np.isnan(array).any():
         raise ValueError(f"{name} must not be missing; row {int(np.isnan(array).argmax())} is NaN")
@@ -830,7 +829,7 @@ def _in_one_unit(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return times of rows and results in one dtype, that of the finer unit, or raise."""
     if at.ndim != 1:
-        raise ValueError(f"at must be 1-d; its shape was {at.shape}")
+        raise ValueError(f"at must be 1-d; got shape {at.shape}")
     if not at.size:
         return times, np.empty(0, times.dtype)
     if kind != at_kind:

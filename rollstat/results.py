@@ -156,7 +156,7 @@ def check_out(
             raise TypeError(f"out must be a writable ndarray; got {kind}")
         if array.shape != shape or array.dtype != dtype:
             raise ValueError(
-                f"out must have shape {shape} and dtype {dtype}; it had {array.shape} and {array.dtype}"
+                f"out must have shape {shape} and dtype {dtype}; got {array.shape} and {array.dtype}"
             )
         if _overlaps_itself(array):
             raise ValueError(f"out must have a place for every result; its strides were {array.strides}")

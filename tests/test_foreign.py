@@ -58,7 +58,7 @@ def test_distances_of_dates():
 
 
 def test_series_of_arrays_raise():
-    with pytest.raises(TypeError, match="one value in each row; its dtype was Array"):
+    with pytest.raises(TypeError, match="one value in each row; got one of Array"):
         rollstat.rolling_max(pl.Series([[1, 2], [3, 4]], dtype=pl.Array(pl.Int64, 2)), 2)
 
 

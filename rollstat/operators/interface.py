@@ -250,7 +250,7 @@ def for_dtype(operator: Any, dtype: np.dtype[Any]) -> Any:
     if kinds is not None and dtype.kind not in kinds:
         names = {"i": "signed integers", "u": "unsigned integers", "f": "floats", "b": "bool", "c": "complex"}
         served = ", ".join(names.get(kind, kind) for kind in kinds)
-        raise TypeError(f"{type(operator).__name__} supports {served}; the dtype was {dtype}")
+        raise TypeError(f"{type(operator).__name__} supports {served}; got {dtype}")
     return compiled(operator.for_dtype(dtype) if hasattr(operator, "for_dtype") else operator)
 
 

@@ -467,9 +467,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         """Return a statistic that pandas does not have; columns keep their kind."""
         windows = self._row_windows() if self.method == "single" else None
         if windows is None:
-            raise ValueError(
-                f"{name} takes windows of at least one row, and method='single'; the window was {self!r}"
-            )
+            raise ValueError(f"{name} takes windows of at least one row, and method='single'; got {self!r}")
         for other in {"other", "x"} & parameters.keys():
             series = parameters[other]
             if isinstance(series, pd.DataFrame):

@@ -66,7 +66,7 @@ class Rolling:
     def _of_frame(self, frame: Any, name: str, args: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
         columns = list(frame.columns)
         if not all(isinstance(column, str) for column in columns):
-            raise TypeError(f"column names must be strings; they were {columns!r}")
+            raise TypeError(f"column names must be strings; got {columns!r}")
         index = [f"rollstat_index{level}" for level in range(frame.index.nlevels)]
         rows = frame.to_spark(index_col=index).withColumn(_ROW, F.monotonically_increasing_id())
         order = [_ROW]

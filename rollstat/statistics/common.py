@@ -283,7 +283,7 @@ def numbers(name: str, arr: ArrayLike, durations: bool = False) -> NDArray[Any]:
     array = check_array(name, arr)
     if array.dtype.kind not in ("fiubm" if durations else "fiub"):
         allowed = "numbers, bool or timedelta64" if durations else "numbers or bool"
-        raise TypeError(f"{name} must hold {allowed}; its dtype was {array.dtype}")
+        raise TypeError(f"{name} must hold {allowed}; got {array.dtype}")
     return array
 
 

@@ -142,7 +142,7 @@ class Codec:
     def _array(self, elements: ArrayLike, name: str) -> Any:
         given = elements if isinstance(elements, np.ma.MaskedArray) else np.asarray(elements)
         if given.ndim != 1:
-            raise ValueError(f"{name} must be 1-d; its shape was {given.shape}")
+            raise ValueError(f"{name} must be 1-d; got shape {given.shape}")
         if given.dtype == self.dtype:
             return given
         if given.dtype.kind == "O" or (given.size == 0 and given.dtype == np.float64):
@@ -153,19 +153,19 @@ class Codec:
             with np.errstate(over="ignore"):
                 floats = given.astype(self.dtype)
             if given.dtype.kind == "f" and (np.isinf(floats) & np.isfinite(given)).any():
-                raise ValueError(f"{name} must lie within {self.dtype}; its dtype was {given.dtype}")
+                raise ValueError(f"{name} must lie within {self.dtype}; got {given.dtype}")
             return floats
         if self.kind in "mM" and given.dtype.kind == self.kind:
             same = given.astype(self.dtype)
             if (same.astype(given.dtype) != given)[~np.isnat(given)].any():
-                raise ValueError(f"{name} must be exact in {self.dtype}; its dtype was {given.dtype}")
+                raise ValueError(f"{name} must be exact in {self.dtype}; got {given.dtype}")
             return same
         if self.kind in "iub" and given.dtype.kind in "iub":
             data = np.ma.getdata(given)
             if data.size and not self._lowest <= int(data.min()) <= int(data.max()) <= self._highest:
                 raise ValueError(f"{name} must lie in {self._lowest}..{self._highest} for {self.dtype}")
             return given.astype(self.dtype)
-        raise TypeError(f"{name} must hold elements of {self.dtype}; its dtype was {given.dtype}")
+        raise TypeError(f"{name} must hold elements of {self.dtype}; got {given.dtype}")
 
     def encode_floats(self, array: Any) -> NDArray[Any]:
         """Return the stored values of an array of the dtype, a float one: NaN where they are missing.
@@ -244,7 +244,7 @@ class ArrayCodec:
         given = np.asarray(x)
         if given.shape != self.shape or given.dtype.kind not in "fiub":
             raise ValueError(
-                f"x must hold numbers in the shape {self.shape}, or be None; its shape was {given.shape}, "
+                f"x must hold numbers in the shape {self.shape}, or be None; got shape {given.shape}, "
                 f"its dtype {given.dtype}"
             )
         numbers = given.astype(np.float64, "C")
@@ -256,7 +256,7 @@ class ArrayCodec:
         if given.shape[1:] != self.shape or given.dtype.kind not in "fiub":
             raise ValueError(
                 f"array must hold numbers in the shape (rows, {', '.join(map(str, self.shape))}); "
-                f"its shape was {given.shape}, its dtype {given.dtype}"
+                f"got shape {given.shape} and dtype {given.dtype}"
             )
         return np.ascontiguousarray(given.astype(np.float64).filled(np.nan))
 

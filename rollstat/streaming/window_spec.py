@@ -224,7 +224,7 @@ class WindowSpec:
         given = unmasked("times", times)
         if self.kind == _NUMBER:
             if given.dtype.kind not in "fiu":
-                raise TypeError(f"times must be numbers, like the window; their dtype was {given.dtype}")
+                raise TypeError(f"times must be numbers, like the window; got {given.dtype}")
             plain = given.astype(np.float64)
             if np.isnan(plain).any() or (self.aging and np.isinf(plain).any()):
                 raise ValueError(f"times must not be {'infinite' if self.aging else 'missing'}")

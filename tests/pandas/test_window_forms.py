@@ -112,7 +112,7 @@ def test_indexers_are_not_handed_back(frame):
             groups = frame.rollstat.groupby("key")[["x", "y"]].rolling(indexer, min_periods=1)
             assert not handed_back_by(getattr(groups, name))
             pd.testing.assert_frame_equal(getattr(groups, name)(), wanted)
-    with pytest.raises(ValueError, match=r"window start must lie in 0..60; at row 0 it was -1"):
+    with pytest.raises(ValueError, match=r"window start must lie in 0..60; got -1 at row 0"):
         x.rollstat.rolling(Outside(), min_periods=1).sum()
 
 

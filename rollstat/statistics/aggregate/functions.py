@@ -136,7 +136,7 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     if checked.axis not in (-1, 0):
         raise ValueError(f"axis does not apply to objects; got {checked.axis!r}")
     if isinstance(values, np.ndarray) and values.ndim != 1:
-        raise ValueError(f"arr must be 1-d if it holds objects; its shape was {values.shape}")
+        raise ValueError(f"arr must be 1-d if it holds objects; got shape {values.shape}")
     elements = values.tolist() if isinstance(values, np.ndarray) else list(values)
     windows = checked.windows(window, checked.offsets(len(elements))).arranged(any_order=False)
     start, end = windows.bounds(0, windows.rows)

@@ -127,7 +127,7 @@ def rolling_iqr(
     """
     q_low, q_high = check_number("q_low", q_low, 0, 1), check_number("q_high", q_high, 0, 1)
     if q_low > q_high:
-        raise ValueError(f"q_low must be at most q_high; they were {q_low!r} and {q_high!r}")
+        raise ValueError(f"q_low must be at most q_high; got {q_low!r} and {q_high!r}")
     if interpolation not in INTERPOLATIONS:
         raise ValueError(
             f"interpolation must be one of {', '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}"

@@ -26,7 +26,7 @@ def as_codes(arr: ArrayLike) -> tuple[NDArray[np.float64], list[str]] | None:
     absent = [gone or x is None or x != x for gone, x in zip(missing, elements)]
     labels = {x for x, gone in zip(elements, absent) if not gone}
     if not all(isinstance(label, (str, bytes)) for label in labels) or len(set(map(type, labels))) > 1:
-        raise TypeError(f"arr must hold numbers, times or strings; its dtype was {array.dtype}")
+        raise TypeError(f"arr must hold numbers, times or strings; got {array.dtype}")
     order = {label: code for code, label in enumerate(sorted(labels))}
     codes = [np.nan if gone else order[x] for x, gone in zip(elements, absent)]
     return np.array(codes, np.float64).reshape(array.shape), list(order)

@@ -69,7 +69,7 @@ class RankComputation(Computation):
         if algorithm == "network" and not 0 < windows.fixed_width <= thresholds.SORTED_BY_NETWORK:
             reject_algorithm(algorithm, self.algorithms, "window")
         if self.numbers_only and dtype.kind not in "fiub":
-            raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
+            raise TypeError(f"arr must hold floats, integers or bool; got {dtype}")
         self.algorithm = algorithm
 
     def block_rows(self, width: int, alone: bool = False) -> int:
