@@ -61,8 +61,8 @@ def files(package):
     return [path for path in (package.parent.parent / "cache").rglob("*") if path.is_file()]
 
 
-def test_eight_processes_share_an_empty_cache(package):
-    origins = [finish(process)[0] for process in [start(package) for _ in range(8)]]
+def test_several_processes_share_an_empty_cache(package):
+    origins = [finish(process)[0] for process in [start(package) for _ in range(4)]]
     assert "compiled" in origins
     assert set(origins) <= {"compiled", "cache"}
     assert len(files(package)) == 1  # and no temporary files
@@ -76,14 +76,16 @@ def test_nothing_is_written_to_the_installed_package(package):
     assert {path.suffix for path in new} <= {".pyc"}  # which pip removes together with the sources
 
 
-@pytest.mark.parametrize("damage", ["empty", "short", "flipped", "other"])
-def test_a_damaged_file_is_compiled_again(package, damage):
+def test_a_damaged_file_is_compiled_again(package):
     assert call(package) == "compiled"
     (file,) = files(package)
     content = file.read_bytes()
     flipped = content[:200] + bytes([content[200] ^ 1]) + content[201:]
-    file.write_bytes({"empty": b"", "short": content[:-9], "flipped": flipped, "other": b"x" * 999}[damage])
-    assert (call(package), call(package)) == ("compiled", "cache")
+    for damaged in (b"", content[:-9], flipped, b"x" * 999):
+        file.write_bytes(damaged)
+        assert call(package) == "compiled"
+        assert file.read_bytes() != damaged
+    assert call(package) == "cache"
 
 
 def test_a_full_disk_is_reported_and_nothing_else(package):

@@ -112,6 +112,7 @@ def search(make, kind, change, times):
         begin = time.perf_counter()
         change(stream, kind, [0, 17])
         took = time.perf_counter() - begin
+    times = max(times // int(sys.argv[1]), 2)
     seen.extend(attempt(make, kind, change, random.uniform(1e-6, 1.1 * took)) for _ in range(times))
 
 seen = []
@@ -157,7 +158,7 @@ def moves(stream, kind, counts):
         counts[0] += 1
     pushes(stream, kind, counts)
 for dtype in (float, object):
-    for turn in range(150):
+    for turn in range(150 // int(sys.argv[1])):
         stream, counts = rollstat.GreedyAggregate(join, dtype=dtype), [0, 17]
         fill(stream, "", 17)
         if turn == 0:  # loads code, which LLVM does not survive to be interrupted in
@@ -197,7 +198,7 @@ filled, failed = make(), 0
 extend(filled, 0, full)
 for change in (push, loop):
     change(filled.copy())  # loads code
-    for more in range(1, 24_000_000, 500_000):
+    for more in range(1, 24_000_000, 1_500_000):
         stream = filled.copy()
         before = stream.value, len(stream)
         limit(more)
@@ -235,14 +236,16 @@ def run(script, *arguments):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no interval timers")
 @pytest.mark.parametrize("cases", [NAMED, GENERAL], ids=["named", "general"])
-def test_interrupts_at_random_moments(cases):
+@pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.long)])
+def test_interrupts_at_random_moments(cases, share):
     run(
         INTERRUPTS
         + cases
         + """
 stopped, closed = np.sum(seen, axis=0)
 assert 100 < stopped and 0 < closed < len(seen), (stopped, closed)
-"""
+""",
+        str(share),
     )
 
 

@@ -36,6 +36,8 @@ _AGGREGATES = {
 }
 
 NAMES = [*_AGGREGATES, *STREAMS]
+OPERATORS = [operators.Sum, operators.Maximum, operators.Variance]
+DTYPES = ["f8", "f8", "i8"]
 
 
 def fuzz(rng: np.random.Generator, note: dict[str, Any]) -> int:
@@ -92,10 +94,10 @@ def call(rng: np.random.Generator, names: Sequence[str]) -> None:
 
 def _stream(rng: np.random.Generator, name: str) -> tuple[Any, Any]:
     """Return a stream with some rows, and the dtype of its elements."""
-    dtype = np.dtype(rng.choice(["f8", "f8", "i8"]))
+    dtype = np.dtype(rng.choice(DTYPES))
     rows = int(rng.choice([0, 3, 20, 90]))
     if name in _AGGREGATES:
-        operator = rng.choice([operators.Sum, operators.Maximum, operators.Variance])()
+        operator = rng.choice(OPERATORS)()
         timed = name == "GreedyAggregate" and rng.random() < 0.5
         stream = _AGGREGATES[name](operator, dtype=dtype, **({"times": float} if timed else {}))
     else:

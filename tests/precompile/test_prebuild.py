@@ -51,10 +51,11 @@ def host_with(level):
     return {"NUMBA_CPU_FEATURES": ",".join(f"+{feature}" for feature in LEVELS[level])}
 
 
-@pytest.fixture
-def wheel(tmp_path):
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
     """Return a folder with a package of one kernel, compiled for each level, and the files of each."""
-    package = make_package(tmp_path)
+    folder = tmp_path_factory.mktemp("built")
+    package = make_package(folder)
     (package / "kernels" / "high.py").write_text(
         "from rollstat.compile.jit import kernel\nfrom rollstat.kernels.low import low\n"
         "@kernel\ndef high(x):\n    return low(x) * 10\n"
@@ -62,11 +63,19 @@ def wheel(tmp_path):
     files = {}
     (package / "_prebuilt").mkdir()
     for level in BUILT:
-        work = tmp_path / level
-        assert call(tmp_path, **prebuild.settings(level, work))[:2] == (20, "compiled")
+        work = folder / level
+        assert call(folder, **prebuild.settings(level, work))[:2] == (20, "compiled")
         (file,) = (work / "rollstat").iterdir()
         shutil.copy(file, package / "_prebuilt")
         files[level] = file.name
+    return package, files
+
+
+@pytest.fixture
+def wheel(built, tmp_path):
+    """Return a folder with a copy of the package, and the files of each level."""
+    package, files = built
+    shutil.copytree(package, tmp_path / "rollstat", ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path, files
 
 
