@@ -231,8 +231,13 @@ def slide_fixed(
                 unwanted = True
                 continue
             if unwanted or target != below:
+                if not unwanted and target == below + 1:
+                    cursor, (following, _) = following, _nearest_set(bits, following + _ONE, True)
+                elif not unwanted and target == below - 1:
+                    following, (cursor, _) = cursor, _nearest_set(bits, cursor - _ONE, False)
+                else:
+                    cursor, following = _start(bits, cursor, target - below, top)
                 unwanted = False
-                cursor, following = _start(bits, cursor, target - below, top)
                 previous = cursor
                 below = target
         if (cursor < bottom) | (following >= limit):

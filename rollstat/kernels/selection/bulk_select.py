@@ -220,6 +220,15 @@ def _sample_step(width):
 
 
 @kernel
+def _count_observed(values, missing):
+    """Number of values that are neither NaN nor `missing`, which may be empty."""
+    found = len(values) - np.sum(missing)
+    for value in values:
+        found -= value != value
+    return found
+
+
+@kernel
 def _draw(values, missing, step, sample, sample_missing):
     """Draw one of every `step` values, at a random place, so that no period of the data biases the sample."""
     state = np.uint64(0x9E3779B97F4A7C15)
@@ -259,10 +268,11 @@ def band_from_sample(values, missing, width, fewest, most, sample, sort, index, 
     drawn = sample.read_only[:rows]
     drawn_missing = sample.missing[:rows] if len(missing) > 0 else missing
     _draw(values, missing, step, sample.values[:rows], drawn_missing)
-    if len(drawn_missing) > 0 and np.sum(drawn_missing) > rows // 2:
+    observed = _count_observed(drawn, drawn_missing)
+    if observed < rows - rows // 2:
         return False
     lowest, highest = value_range(drawn, drawn_missing)
-    count = rank_band(drawn, drawn_missing, lowest, highest, len(drawn_missing) == 0, sort, index)
+    count = rank_band(drawn, drawn_missing, lowest, highest, observed == rows, sort, index)
     if count < 0:
         return False
     mask = row_mask(bits_for(rows))
@@ -417,7 +427,7 @@ def select_fixed(
     ----------
     values : ndarray of float64 or uint64, shape (rows + width - 1,)
     missing : ndarray of bool
-        As long as `values`, or empty where no value is missing.
+        As long as `values`; or empty where no value is missing, or only NaN is.
     width : int
         Rows of a window.
     target : int
@@ -455,7 +465,7 @@ def select_fixed(
         last = min(first + block_rows, rows)
         block = values[first : last + width - 1]
         block_missing = missing[first : last + width - 1] if len(missing) > 0 else missing
-        observed = len(block) - np.sum(block_missing)
+        observed = _count_observed(block, block_missing)
         fewest, most = _rank_range(target, targets, first, last, width)
         if most < 0 or observed == 0:
             first = last
@@ -467,7 +477,8 @@ def select_fixed(
                 last = min(first + width // _FIRST_BLOCK_SHARE, last)
                 block = block[: last - first + width - 1]
                 block_missing = block_missing[: len(block)]
-                if np.sum(block_missing) == len(block):
+                observed = _count_observed(block, block_missing)
+                if observed == 0:
                     first = last
                     continue
         lowest, highest = _value_limits(block, block_missing, banded, band)

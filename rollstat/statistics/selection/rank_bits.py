@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.blocks import Block, Kept, Point, Selection, exact_floats, read_only
+from rollstat.blocks import NOTHING_MISSING, Block, Kept, Point, Selection, exact_floats, read_only
 from rollstat.kernels.selection import bulk_select
 from rollstat.kernels.selection.rank_set import create, slide_any
 from rollstat.sorting import unsigned_keys
@@ -111,10 +111,17 @@ def _rows_at_a_time(width: int) -> int:
     return min(thresholds.RANKED_WINDOWS * width, values) - width + 1
 
 
-def _comparable(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Yield the values in forms that kernels are compiled for: float64 where it holds them all, then keys."""
+def _comparable(block: Block) -> Iterator[NDArray[Any]]:
+    """Yield the values in forms that kernels are compiled for: float64 where it holds them all, then keys.
+
+    Missing values are NaN if they are floats.
+    """
+    values, missing = block.values, block.missing
     if values.dtype.kind == "f" or values.itemsize <= 4:
-        yield read_only(values.astype(np.float64, copy=False))
+        floats = values.astype(np.float64, copy=False)
+        if missing is not None and np.count_nonzero(floats != floats) < np.count_nonzero(missing):
+            floats = np.where(missing, np.nan, floats)
+        yield read_only(floats)
     yield read_only(unsigned_keys(values))
 
 
@@ -149,7 +156,7 @@ def _by_ranks(
     with np.errstate(over="ignore"):  # kernels compute modulo 2**64; plain Python would warn
         done = bulk_select.select_fixed(
             keys[first:],
-            block.mask[first:],
+            block.mask[first:] if keys.dtype.kind == "u" else NOTHING_MISSING,  # NaN
             width,
             point.rank,
             None if targets is None else targets[first:],
@@ -180,7 +187,7 @@ def _select_fixed(
     """Write the order statistics of equal windows, and the next ones."""
     found = [lower] if upper is None else [lower, upper]
     first = 0
-    for keys in _comparable(block.values):
+    for keys in _comparable(block):
         first = _targets_by_ranks(keys, block, first, targets, found)
         if first == block.rows:
             return
@@ -198,7 +205,8 @@ def _targets_by_ranks(
     if all(result.dtype == keys.dtype and result.flags.c_contiguous for result in results):
         found = results
     else:  # rows where nothing is wanted must convert without a warning
-        found = [np.full(block.rows, keys[0]) for _ in results]
+        harmless = keys[0] if keys[0] == keys[0] else keys.dtype.type(0)
+        found = [np.full(block.rows, harmless) for _ in results]
     upper = found[1] if len(found) > 1 else found[0][:0]
     done = _by_ranks(keys, block, first, Point(0), targets, found[0], upper)
     if found is not results:
