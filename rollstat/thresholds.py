@@ -20,12 +20,12 @@ NETWORK_ROWS_A_ROW = 1000
 
 It pays within a few calls over windows of the same width: networks are kept, and halve the time of a call."""
 
-COMPILED_NETWORK = 104
-"""Widest window whose selection network is compiled into a loop of its own: the code of wider ones exceeds
-the first cache."""
+COMPILED_NETWORK = 152
+"""Widest window whose selection network is compiled into a loop of its own: to compile wider ones takes more
+than three seconds."""
 
 COMPILED_NETWORK_ROWS = 1 << 15
-"""Fewest windows for which it is: a network takes 0.3 to 2 s to compile, the first time for this width."""
+"""Fewest windows for which it is: a network takes 0.3 to 3 s to compile, the first time for this width."""
 
 RANKED_ROWS = 1 << 14
 """Rows that are ranked at a time: as many as the first two caches hold, within the next two limits."""

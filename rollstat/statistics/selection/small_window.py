@@ -38,7 +38,7 @@ _ROW_BYTES = 2048  # of a group: with fewer, each instruction has more overhead;
 _LONGEST_KEPT = 1 << 14  # elements of scratch that a thread keeps: clearing new memory takes time
 _BLOCK_BYTES = 1 << 20
 _PART_ROWS = 1 << 11  # of results of a compiled network where values are missing: what the caches hold
-_MOST_COMPARISONS = 1600  # of a compiled network: more exceed the first cache, and take seconds to compile
+_MOST_COMPARISONS = 2800  # of a compiled network: more take over three seconds to compile
 _SECONDS_A_ROW = 4e-9  # that a compiled network saves, about
 _RANKS_AT_ONCE = 4  # if ranks vary: one network finds them all, and its results fit in the cache
 
@@ -98,7 +98,7 @@ def is_compiled(block: Block, points: Sequence[Point]) -> bool:
 # Widest windows, and how many of them share comparisons: more windows save comparisons, but need more
 # scratch. Measured; neighbouring powers of two are close.
 _SHARING = ((12, 4), (27, 8), (49, 16), (139, 32), (299, 64), (LARGEST_WIDTH, 128))
-_SHARING_IN_REGISTERS = ((6, 2), (12, 4), (14, 8), (44, 16), (LARGEST_WIDTH, 32))
+_SHARING_IN_REGISTERS = ((6, 2), (12, 4), (14, 8), (44, 16), (90, 32), (LARGEST_WIDTH, 64))
 
 
 def _sharing(width: int, measured: tuple[tuple[int, int], ...]) -> int:
