@@ -34,7 +34,7 @@ def test_windows_that_are_asked_for():
 
 
 def test_missing_rows_of_a_window_by_time():
-    stream = rollstat.RollingMean(10.0)
+    stream = rollstat.RollingSum(10.0)
     stream.extend([1.0, None, 3.0, None], times=[0.0, 4.0, 8.0, 9.0])
     assert (len(stream), stream.observations) == (4, 2)
     stream.push(None, 14.5)
@@ -42,7 +42,7 @@ def test_missing_rows_of_a_window_by_time():
     twin = rollstat.restore(stream.snapshot())
     assert (len(twin), twin.observations) == (3, 1)
     twin.push(2.0, 100.0)
-    assert (len(twin), len(stream), repr(twin)) == (1, 3, "<RollingMean of 1 rows, value 2.0>")
+    assert (len(twin), len(stream), repr(twin)) == (1, 3, "<RollingSum of 1 rows, value 2.0>")
 
 
 def test_missing_rows_of_a_fit_are_no_observations():

@@ -38,11 +38,24 @@ WINDOWS = {
 FURTHER_TYPES = ("narrow", "unsigned", "order")
 # Each operator is compiled once more for another algorithm than that of "auto".
 SHORT = {"daba": set(OPERATORS) - set(FURTHER_TYPES), "two_stacks": {"sum", "several"}}
-every = pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.long if name in FURTHER_TYPES else ()) for name in OPERATORS],
-)
-window = pytest.mark.parametrize("window", WINDOWS)
+# And once more for windows by time.
+TIMED = {"sum", "row"}
+
+
+def cases(algorithms):
+    """Return each operator in each window by some algorithms, marked if they are left to longer runs."""
+    return [
+        pytest.param(
+            *(name, window, algorithm),
+            marks=()
+            if name in SHORT[algorithm] and (window != "by time" or name in TIMED)
+            else pytest.mark.long,
+            id=f"{name}-{window}-{algorithm}",
+        )
+        for algorithm in algorithms
+        for name in OPERATORS
+        for window in WINDOWS
+    ]
 
 
 def columns_for(operator, dtype, rng, gaps):
@@ -56,15 +69,7 @@ def columns_for(operator, dtype, rng, gaps):
     return columns
 
 
-@pytest.mark.parametrize(
-    ("name", "algorithm"),
-    [
-        pytest.param(name, each, marks=() if name in names else pytest.mark.long, id=f"{name}-{each}")
-        for each, names in SHORT.items()
-        for name in OPERATORS
-    ],
-)
-@window
+@pytest.mark.parametrize(("name", "window", "algorithm"), cases(SHORT))
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.filterwarnings("error")
 def test_arrays_are_pushes(name, window, gaps, algorithm, rng, monkeypatch):
@@ -92,13 +97,12 @@ def test_arrays_are_pushes(name, window, gaps, algorithm, rng, monkeypatch):
         assert repr(twin.value) == repr(stream.value)
 
 
-@every
-@window
-def test_what_does_not_fit_changes_nothing(name, window, rng):
+@pytest.mark.parametrize(("name", "window", "algorithm"), cases(["daba"]))
+def test_what_does_not_fit_changes_nothing(name, window, algorithm, rng):
     operator, dtype = OPERATORS[name]
     columns = columns_for(operator, dtype, rng, False)
     timed = window == "by time"
-    stream = WINDOWS[window](operator, dtype=dtype)
+    stream = WINDOWS[window](operator, dtype=dtype, algorithm=algorithm)
     stream.extend(*columns, **({"times": np.arange(N)} if timed else {}))
     before = stream.snapshot()
     words = [column.astype(str) for column in columns]

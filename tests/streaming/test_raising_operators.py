@@ -136,6 +136,7 @@ def value(stream):
 
 
 KINDS = [("two_stacks", False), ("daba", False), ("two_stacks", True)]
+OF_TIMES = [pytest.param(*KINDS[0], marks=pytest.mark.long), *KINDS[1:]]
 
 
 @pytest.mark.parametrize(("algorithm", "objects"), KINDS)
@@ -166,7 +167,7 @@ def test_windows_of_rows_and_of_any_size(algorithm, objects, rng):
                 raise_everywhere(calls, stream, value, check=is_unchanged)
 
 
-@pytest.mark.parametrize(("algorithm", "objects"), KINDS)
+@pytest.mark.parametrize(("algorithm", "objects"), OF_TIMES)
 def test_windows_of_times(algorithm, objects, rng):
     calls, operator, dtype = operator_and_dtype(objects)
     stream = TimeAggregate(operator, 20.0, dtype=dtype, algorithm=algorithm)
