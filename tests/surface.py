@@ -37,6 +37,7 @@ Written by tests/surface.py.
 _NAMED_CLASSES = '''\
 """Declarations of the named classes for type checkers, written by tests/surface.py."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import DTypeLike

@@ -31,6 +31,7 @@ normalized keys), https://doi.org/10.1145/1132960.1132964.
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date, datetime
 from inspect import signature
 from typing import Any
 
@@ -52,6 +53,9 @@ from rollstat.spark.labels import check_labels, labels_of, with_labels
 from rollstat.spark.request import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
 from rollstat.spark.start import known_warnings
 
+# Types of values that take the place of null in columns that hold no numbers.
+_FILLS: dict[type, tuple[type, ...]] = {T.StringType: (str,), T.BooleanType: (bool,), T.DateType: (date,)}
+_FILLS |= {T.TimestampType: (datetime,), T.TimestampNTZType: (datetime,)}
 HASH, _RESULTS = "rollstat_hash", "rollstat_results"
 ORDER_BITS = 32
 _HALF = 2 ** (ORDER_BITS - 1)
@@ -62,7 +66,7 @@ _EPOCH = 946_684_800  # seconds; timestamps within 68 years of the year 2000 get
 
 
 @known_warnings()
-def rolling(  # 16 parameters: one for each public option
+def rolling(  # 17 parameters: one for each public option
     df: DataFrame,
     *,
     partition_by: ColumnLike | Sequence[ColumnLike] = (),
@@ -79,6 +83,7 @@ def rolling(  # 16 parameters: one for each public option
     equal_times: str = "past",
     nan_policy: str = "omit",
     inf: str = "value",
+    fill_value: Any = None,
     algorithm: str = "auto",
 ) -> DataFrame:
     """Compute rolling statistics of every series of a data frame.
@@ -125,6 +130,8 @@ def rolling(  # 16 parameters: one for each public option
         its columns, followed by the new columns. Windows that look ahead are not allowed.
     min_periods, center, closed, equal_times, nan_policy, inf, algorithm
         As in the array functions. Nulls and NaN are missing values, and a missing result is null.
+    fill_value : scalar, optional
+        Value of the new columns where a result is missing, which each of their types must hold.
 
     Returns
     -------
@@ -176,9 +183,23 @@ def rolling(  # 16 parameters: one for each public option
     given = [rows[name] for name in rows.columns[: len(old)]]
     if at is not None:
         rows, given = labels_of(rows, plan, len(old))
-    made = [rows[field.name] for field in new]
+    made = [_filled(rows[field.name], field.dataType, fill_value) for field in new]
     wanted = [*old, *(field.name for field in plan.fields)]
     return rows.select(*(column.alias(name) for column, name in zip([*given, *made], wanted)))
+
+
+def _filled(column: Column, of: T.DataType, fill_value: Any) -> Column:
+    """Return a new column with a value in place of null, or raise if its type does not hold the value."""
+    if fill_value is None:
+        return column
+    number = isinstance(fill_value, numbers.Real) and not isinstance(fill_value, bool)
+    if isinstance(of, T.IntegralType):
+        fits = number and fill_value % 1 == 0
+    else:
+        fits = number if isinstance(of, T.NumericType) else type(fill_value) in _FILLS.get(type(of), ())
+    if not fits:
+        raise ValueError(f"fill_value must be a value of {of.simpleString()}; got {fill_value!r}")
+    return F.coalesce(column, F.lit(fill_value).cast(of))
 
 
 def _planned(

@@ -6,7 +6,7 @@ and a `..._answer` returns the stored form of the answer of a window with enough
 several outputs, None if there is no answer.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,14 +53,43 @@ def _heaps_or_trees(window: Any, request: Kth | Quantile) -> Any:
     return (TreeWindow if trees else HeapWindow)(window.spec.fixed, window.codec.stored, **rule)
 
 
+class _OfSorted(NamedTuple):
+    """An order statistic of observations in ascending order, as heaps have it."""
+
+    ordered: Any
+    request: Kth | Quantile
+
+    @property
+    def count(self) -> int:
+        """Observations."""
+        return len(self.ordered)
+
+    def pair(self) -> tuple[Any, Any]:
+        """Return the order statistic and the next one."""
+        last = self.count - 1
+        if isinstance(self.request, Kth):
+            k = self.request.k
+            return (self.ordered[k - 1 if k > 0 else k],) * 2
+        rank = int(np.floor(self.request.q * last))
+        return self.ordered[rank], self.ordered[min(rank + 1, last)]
+
+
 def order_window(window: Any) -> Any:
-    """Make heaps or trees for each order statistic of the computation."""
+    """Make heaps or trees for each order statistic of the computation; a sorted array for several answers."""
+    if len(window.outputs) > 1:
+        if window.algorithm != "auto" or window.computation.positions:
+            raise ValueError(
+                f"{window.row.name} takes one k with algorithm={window.algorithm!r}; got {window.parameters}"
+            )
+        return sorted_window_of(window)
     first, *second = (_heaps_or_trees(window, request) for request in window.computation.requests)
     return WindowPair(first, *second) if second else first
 
 
-def order_step(window: Any) -> Step:
+def order_step(window: Any) -> Step | None:
     """Return the step that pushes into heaps or trees, with the parameters of quantiles."""
+    if len(window.outputs) > 1:
+        return None
     held, (request, *second) = window.representation, window.computation.requests
     if second:
         parameters = request.q, second[0].q, INTERPOLATIONS[request.interpolation]
@@ -79,11 +108,22 @@ def order_step(window: Any) -> Step:
 def order_answer(window: Any) -> Any:
     """Return the order statistic, its row, or the distance between two."""
     held, (request, *second) = window.representation, window.computation.requests
+    if len(window.outputs) > 1:
+        each = (_OfSorted(held.ordered, one) for one in (request, *second))
+        return tuple(_answer_of_sorted(window, one) for one in each)
     if second:
         return _spread(window, request, *second)
     if isinstance(request, Quantile):
         return _quantile(window, held, request)
     return held.position if window.computation.positions else held.pair()[0]
+
+
+def _answer_of_sorted(window: Any, held: _OfSorted) -> Any:
+    if held.count < held.request.required:
+        return None
+    if isinstance(held.request, Quantile):
+        return _quantile(window, held, held.request)
+    return held.pair()[0]
 
 
 def _quantile(window: Any, heaps: Any, request: Quantile) -> Any:

@@ -75,8 +75,8 @@ class Window:
         Whether the present use has begun to change the window.
     given_min_periods, min_periods : int
         Observations that a result needs, as given and for this window.
-    inf : {"value", "missing"}
-        What infinite elements are.
+    inf, nan_policy : str
+        What infinite and missing elements are.
     columns : int
         How many series the elements come from.
     fast_step : tuple or None
@@ -93,6 +93,7 @@ class Window:
     given_min_periods: Any
     min_periods: int
     inf = "value"
+    nan_policy = "omit"
     columns = 1
     fast_step: BoundStep | None = None
     adapter: Any
@@ -115,8 +116,9 @@ class Window:
         if times is not None:
             arguments["times"] = times.view("M8[ns]") if times.dtype == np.int64 else times
         function = REGISTRY[self.statistic].function
-        results = function(*arrays, min_periods=self.given_min_periods, **arguments)
-        return list(results) if isinstance(results, tuple) else [results]
+        policy = {"nan_policy": self.nan_policy}
+        results = function(*arrays, min_periods=self.given_min_periods, **policy, **arguments)
+        return list(results) if isinstance(results, tuple) or results.ndim > 1 else [results]
 
     def _result(self, observations: int, read: Callable[[], Any]) -> Any:
         return self.adapter.answer(observations, self.min_periods, read)
@@ -169,6 +171,7 @@ class Window:
             "min_periods": None if given is None else int(given),
             "dtype": dtype,
             "inf": self.inf,
+            "nan_policy": self.nan_policy,
         }
 
 
@@ -289,7 +292,10 @@ class RollingStream(Stream, abstract=True):
         """Return what :func:`rollstat.explain` shows: the window, the algorithm, and the cost of a push."""
         window, spec = self._window, self._window.spec
         name = window.algorithm if window.algorithm in self._costs else next(iter(self._costs))
-        step = Step(name, "all", f"a push takes {self._costs[name]}".replace("\n", " "))
+        cost = self._costs[name].replace("\n", " ")
+        if len(getattr(window, "outputs", ())) > 1 and name == "two_heaps":
+            name, cost = "sorted_window", "O(log m) comparisons and O(m) moves of adjacent numbers"
+        step = Step(name, "all", f"a push takes {cost}")
         codec = window.codec if hasattr(window, "codec") else window.adapter.codec
         dtype = np.dtype(getattr(codec, "dtype", None) or object)
         size = spec.argument if spec.timed or spec.fixed else None

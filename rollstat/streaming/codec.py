@@ -20,9 +20,9 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from rollstat.dtypes import without_infinities
+from rollstat.dtypes import reject_missing, without_infinities
 from rollstat.operators.layout import computing_dtype
-from rollstat.options import Infinite, choice
+from rollstat.options import Infinite, NanPolicy, choice
 
 _WHOLE = (int, np.integer)
 # NumPy counts timedelta64 among the signed integers, but it is not a number here.
@@ -41,6 +41,8 @@ class Codec:
         Kinds of dtype that the statistic accepts.
     inf : {"value", "missing"}
         What infinite elements are.
+    nan_policy : {"omit", "propagate", "raise"}
+        Missing elements are an error with ``"raise"``.
 
     Attributes
     ----------
@@ -48,8 +50,11 @@ class Codec:
         Of the numbers that elements are encoded as.
     """
 
-    def __init__(self, dtype: DTypeLike, kinds: str = "fiubMm", inf: str = "value") -> None:
+    def __init__(
+        self, dtype: DTypeLike, kinds: str = "fiubMm", inf: str = "value", nan_policy: str = "omit"
+    ) -> None:
         self.dtype: Any
+        self.rejects = choice("nan_policy", nan_policy, get_args(NanPolicy)) == "raise"
         self.finite = choice("inf", inf, get_args(Infinite)) == "missing"
         try:
             self.dtype = np.dtype(dtype).newbyteorder("=")
@@ -78,6 +83,12 @@ class Codec:
 
     def encode(self, x: Any) -> tuple[Any, bool]:
         """Return the number that stands for an element, and whether it is missing, or raise."""
+        number, missing = self._encode(x)
+        if missing and self.rejects:
+            raise ValueError(f"x must not be missing with nan_policy='raise'; got {x!r}")
+        return number, missing
+
+    def _encode(self, x: Any) -> tuple[Any, bool]:
         if x is None:
             return (math.nan if self.kind == "f" else 0), True
         if self.kind == "f":
@@ -137,7 +148,10 @@ class Codec:
     def array(self, elements: ArrayLike, name: str = "array") -> Any:
         """Return `elements` as a 1-D array of the dtype, masked if they are; raise if they do not fit."""
         array = self._array(elements, name)
-        return without_infinities(array) if self.finite else array
+        array = without_infinities(array) if self.finite else array
+        if self.rejects:
+            reject_missing([np.ma.getdata(array)], np.ma.getmaskarray(array))
+        return array
 
     def _array(self, elements: ArrayLike, name: str) -> Any:
         given = elements if isinstance(elements, np.ma.MaskedArray) else np.asarray(elements)

@@ -31,6 +31,9 @@ _MIN_PERIODS = """min_periods : int, optional
     Minimum number of observations for a result. Default: {default}."""
 _LATENESS = """lateness : float, str or timedelta, optional
     For a window by width: how much older than the newest element one may be that :meth:`insert` adds."""
+_NAN_POLICY = """nan_policy : {"omit", "propagate", "raise"}, default "omit"
+    What to do with missing elements: ignore them; answer with a missing result while the window holds one; or
+    raise ValueError. Pushes take longer with the others than with ``"omit"``."""
 _INF = """inf : {"value", "missing"}, default "value"
     What infinite elements of floats are: values like any other, or missing ones, whose pushes take longer."""
 _DTYPES = {"f": "floats", "i": "integers", "b": "bool", "M": "datetimes", "m": "timedeltas"}
@@ -41,6 +44,7 @@ def _all(
     min_periods: int | None = None,
     dtype: DTypeLike = np.float64,
     lateness: Any = None,
+    nan_policy: str = "omit",
     inf: str = "value",
     algorithm: str = "auto",
 ) -> None:
@@ -49,9 +53,8 @@ def _all(
 
 def _signature(row: StreamRow) -> inspect.Signature:
     """Return the signature of a class."""
-    positional = [
-        p.replace(annotation={"k": int, "q": float}.get(p.name, p.annotation)) for p in row.positional
-    ]
+    types = {"k": "int | Sequence[int]", "q": "float | Sequence[float]"}
+    positional = [p.replace(annotation=types.get(p.name, p.annotation)) for p in row.positional]
     keywords = list(inspect.signature(_all).parameters.values())
     return inspect.Signature(positional + keywords[: None if row.algorithms else -1])
 
@@ -76,7 +79,7 @@ def _docstring(row: StreamRow) -> str:
     entries.append(_MIN_PERIODS.format(default=default))
     kinds = ", ".join(text for kind, text in _DTYPES.items() if kind in row.kinds)
     entries.append(f"dtype : dtype, default float64\n    Of the elements: {kinds}.")
-    entries += [_LATENESS, _INF]
+    entries += [_LATENESS, _NAN_POLICY, _INF]
     cost = row.cost
     if row.algorithms:
         default, *_ = row.algorithms
@@ -119,7 +122,8 @@ def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:
     """Return the window of a class for the arguments that it was given."""
     window, min_periods, dtype = (given.pop(name) for name in ("window", "min_periods", "dtype"))
     window = WindowSpec.parse(window, given.pop("lateness"))
-    options = {"dtype": dtype, "inf": given.pop("inf"), "algorithm": given.pop("algorithm", "auto")}
+    options = {name: given.pop(name) for name in ("inf", "nan_policy")}
+    options |= {"dtype": dtype, "algorithm": given.pop("algorithm", "auto")}
     parameters = row.check(**given)
     if isinstance(row, OperatorRow):
         if min_periods is None:

@@ -1,5 +1,6 @@
 """Declarations of the named classes for type checkers, written by tests/surface.py."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import DTypeLike
@@ -25,6 +26,7 @@ class EwmCorr(OperatorStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -44,6 +46,7 @@ class EwmCov(OperatorStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -62,6 +65,7 @@ class EwmMean(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -81,6 +85,7 @@ class EwmStd(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -98,6 +103,7 @@ class EwmSum(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -117,6 +123,7 @@ class EwmVar(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -129,6 +136,7 @@ class RollingAll(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -141,6 +149,7 @@ class RollingAny(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -148,12 +157,13 @@ class RollingAny(_OneSeries):
 class RollingArgkth(RollingStream):
     def __init__(
         self,
-        k: int,
+        k: int | Sequence[int],
         window: Window,
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -167,6 +177,7 @@ class RollingArgmax(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -179,6 +190,7 @@ class RollingArgmin(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -191,6 +203,7 @@ class RollingArgMinMax(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -203,6 +216,7 @@ class RollingAutocorr(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -214,6 +228,7 @@ class RollingBeta(OperatorStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -226,6 +241,7 @@ class RollingCorr(OperatorStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -238,6 +254,7 @@ class RollingCount(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -251,6 +268,7 @@ class RollingCov(OperatorStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -264,6 +282,7 @@ class RollingDecayedMean(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -277,6 +296,7 @@ class RollingDecayedSum(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -290,6 +310,7 @@ class RollingDownsideDeviation(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -303,6 +324,7 @@ class RollingDrawdown(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -316,6 +338,7 @@ class RollingEntropy(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -327,6 +350,7 @@ class RollingFirst(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -339,6 +363,7 @@ class RollingGini(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -352,6 +377,7 @@ class RollingHampel(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -366,18 +392,20 @@ class RollingIqr(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
 class RollingKth(RollingStream):
     def __init__(
         self,
-        k: int,
+        k: int | Sequence[int],
         window: Window,
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -390,6 +418,7 @@ class RollingKurt(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -402,6 +431,7 @@ class RollingLast(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -414,6 +444,7 @@ class RollingLinearFit(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -426,6 +457,7 @@ class RollingLogSumExp(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -439,6 +471,7 @@ class RollingMad(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -450,6 +483,7 @@ class RollingMax(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -462,6 +496,7 @@ class RollingMean(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -474,6 +509,7 @@ class RollingMeanAbsDev(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -485,6 +521,7 @@ class RollingMedian(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -497,6 +534,7 @@ class RollingMin(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -509,6 +547,7 @@ class RollingMinMax(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -520,6 +559,7 @@ class RollingMode(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -531,6 +571,7 @@ class RollingNegativeSum(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -543,6 +584,7 @@ class RollingNunique(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -554,6 +596,7 @@ class RollingPositiveSum(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -566,6 +609,7 @@ class RollingProd(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -578,6 +622,7 @@ class RollingPtp(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -585,12 +630,13 @@ class RollingQuantile(RollingStream):
     def __init__(
         self,
         window: Window,
-        q: float,
+        q: float | Sequence[float],
         interpolation: str = "linear",
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -606,6 +652,7 @@ class RollingRank(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -618,6 +665,7 @@ class RollingSem(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -630,6 +678,7 @@ class RollingSkew(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -643,6 +692,7 @@ class RollingStd(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -655,6 +705,7 @@ class RollingSum(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -668,6 +719,7 @@ class RollingTrimmedMean(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -680,6 +732,7 @@ class RollingVar(_OneSeries):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -692,6 +745,7 @@ class RollingWeightedMean(OperatorStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
         algorithm: str = "auto",
     ) -> None: ...
@@ -705,6 +759,7 @@ class RollingWinsorizedMean(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...
 
@@ -717,5 +772,6 @@ class RollingZscore(RollingStream):
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
         lateness: Any = None,
+        nan_policy: str = "omit",
         inf: str = "value",
     ) -> None: ...

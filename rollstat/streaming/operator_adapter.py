@@ -31,6 +31,8 @@ class OperatorAdapter:
         :attr:`dtype_name` returned.
     inf : {"value", "missing"}
         What infinite elements are.
+    nan_policy : {"omit", "propagate", "raise"}
+        What missing elements do.
     times : dtype
         Of the times in stored form.
 
@@ -49,13 +51,18 @@ class OperatorAdapter:
     """
 
     def __init__(
-        self, operator: Any, dtype: DTypeLike, inf: str = "value", times: DTypeLike = np.int64
+        self,
+        operator: Any,
+        dtype: DTypeLike,
+        inf: str = "value",
+        times: DTypeLike = np.int64,
+        nan_policy: str = "omit",
     ) -> None:
         self.operator = operators.as_operator(operator)
         if isinstance(dtype, list):
             dtype = np.dtype((dtype[0], tuple(dtype[1])))
         self.objects = dtype is not None and np.dtype(dtype) == object
-        self.codec: Any = self._make_codec(dtype, inf)
+        self.codec: Any = self._make_codec(dtype, inf, nan_policy)
         self.counts_rows = False
         self.with_row = not self.objects and bool(getattr(self.operator, "with_row", False))
         self.with_time = bool(getattr(self.operator, "with_time", False))
@@ -75,13 +82,13 @@ class OperatorAdapter:
         self._rounds = integers and any(getattr(self.ready, name, False) for name in rounding)
         self.exact = integers and is_builtin(self.ready)
 
-    def _make_codec(self, dtype: DTypeLike, inf: str) -> Any:
+    def _make_codec(self, dtype: DTypeLike, inf: str, nan_policy: str) -> Any:
         """Return the codec of elements of this dtype, or raise if the operator does not take them."""
         if self.objects:
             return ObjectCodec()
         ndim = getattr(self.operator, "element_ndim", 0)
         if not ndim:
-            return Codec(dtype, "fiub", inf)
+            return Codec(dtype, "fiub", inf, nan_policy)
         given = np.dtype(dtype)
         if given.base != np.float64 or len(given.shape) != ndim:
             shape = ", ".join("k" * ndim)

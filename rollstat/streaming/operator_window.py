@@ -53,6 +53,8 @@ class OperatorWindow(Window):
         ``"two_stacks"`` takes fewer in total, but a single step can take as many as the window has rows.
     inf : {"value", "missing"}
         What infinite elements are.
+    nan_policy : {"omit", "propagate", "raise"}
+        What missing elements do.
     """
 
     def __init__(
@@ -64,10 +66,12 @@ class OperatorWindow(Window):
         dtype: DTypeLike,
         algorithm: str,
         inf: str = "value",
+        nan_policy: str = "omit",
     ) -> None:
         choice("algorithm", algorithm, _ALGORITHMS)
         self.spec = WindowSpec.parse(window)
-        self.inf, self.adapter = inf, OperatorAdapter(operator, dtype, inf, self.spec.time_dtype)
+        self.inf, self.nan_policy = inf, nan_policy
+        self.adapter = OperatorAdapter(operator, dtype, inf, self.spec.time_dtype, nan_policy)
         self.spec = replace(self.spec, aging=self.adapter.with_time)
         self.columns = self.adapter.columns
         if self.adapter.objects and algorithm == "daba":
@@ -101,7 +105,7 @@ class OperatorWindow(Window):
         self.fast_step: BoundStep | None = None
         needs_observations = self.min_periods > 0 or self.adapter.identity is NOTHING
         in_place = self.spec.fixed or self.spec.kind == "expanding"  # the memory stays where it is
-        if in_place and self.adapter.is_plain and needs_observations:
+        if in_place and self.adapter.is_plain and needs_observations and self.nan_policy == "omit":
             self.fast_step = bind_push(*states.quick_step(self.needs))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -280,6 +284,7 @@ class OperatorWindow(Window):
             adapter.ready,
             adapter.codec.dtype,
             self.inf,
+            self.nan_policy,
             self.min_periods,
             algorithm,
             spec,
@@ -332,6 +337,7 @@ class OperatorWindow(Window):
             dtype=parameters["dtype"],
             algorithm=parameters["algorithm"],
             inf=parameters["inf"],
+            nan_policy=parameters["nan_policy"],
         )
         newest, first = (window.spec.restored_time(parameters[name]) for name in ("last", "first"))
         if (newest is None) != (first is None) or (newest is not None and newest < first):
@@ -383,12 +389,19 @@ class NamedOperatorWindow(OperatorWindow):
         return super().observations
 
     def _result(self, observations: int, read: Any) -> Any:
+        if self.nan_policy == "propagate" and self.observations < self.rows:
+            observations = -1  # no result, not even an identity
         result = super()._result(observations, read)
         if not self._last_is_count:
             return result
         enough = result[-1] >= self.needs
         found = tuple(self.adapter.finish(x) if enough else np.nan for x in result[:-1])
         return found if len(found) > 1 else found[0]
+
+    def _propagated(self, answers: list[Any]) -> list[Any]:
+        """Return answers as arrays; floats, unless all are integers."""
+        columns = zip(*answers) if answers and isinstance(answers[0], tuple) else [answers]
+        return [np.array([np.nan if x is None else x for x in column]) for column in columns]
 
     def _finished(self, written: Written) -> list[Any]:
         if self._last_is_count:
@@ -404,6 +417,9 @@ class NamedOperatorWindow(OperatorWindow):
         through the function over arrays does not fit, the window is unchanged.
         """
         fixed, kind = self.spec.fixed, self.adapter.codec.kind
+        if self.nan_policy == "propagate":
+            arrays, _ = self._check(columns, times)
+            return self._propagated(self._push_all(tuple(arrays), times))
         if not fixed or times is not None:
             return super().extend(columns, times)
         arrays = self.adapter.arrays(columns)

@@ -51,6 +51,8 @@ class StatisticWindow(Window):
         ``"auto"`` or a key of `algorithms` of the row.
     inf : {"value", "missing"}
         What infinite elements are.
+    nan_policy : {"omit", "propagate", "raise"}
+        What missing elements do.
     """
 
     def __init__(
@@ -63,16 +65,18 @@ class StatisticWindow(Window):
         parameters: dict[str, Any],
         algorithm: str,
         inf: str = "value",
+        nan_policy: str = "omit",
     ) -> None:
         self.algorithm = choice("algorithm", algorithm, ("auto", *row.algorithms))
         self.row, self.statistic = row, row.statistic
         self.spec = WindowSpec.parse(window)
-        self.inf, self.codec = inf, Codec(dtype, row.kinds, inf)
+        self.inf, self.nan_policy = inf, nan_policy
+        self.codec = Codec(dtype, row.kinds, inf, nan_policy)
         self.given_min_periods = min_periods
         self.min_periods = self.spec.check_min_periods(min_periods)
         self.parameters = parameters
         self.computation = self._make_computation()
-        self.needs = max(self.min_periods, *(output.required for output in self.computation.outputs))
+        self.needs = max(self.min_periods, min(output.required for output in self.computation.outputs))
         self.outputs = [output.kind for output in self.computation.outputs]
         self._decoders = [self.codec.decoder(kind) for kind in self.outputs]
         self._times = Times(np.empty(0, self.spec.time_dtype))
@@ -89,6 +93,7 @@ class StatisticWindow(Window):
     def _set_representation(self, representation: Any) -> None:
         self.representation = representation
         compiled = self.row.step is not None and self.spec.fixed and self.codec.dtype == np.float64
+        compiled = compiled and self.nan_policy == "omit"
         self._step: tuple[Any, tuple[Any, ...]] | None = self.row.step(self) if compiled else None
         self.fast_step: BoundStep | None = None
         if self._step is not None and not self.codec.finite:
@@ -172,7 +177,8 @@ class StatisticWindow(Window):
     def value(self) -> Any:
         """The answer, a tuple if there are several outputs."""
         answers: tuple[Any, ...] = (None,) * len(self.outputs)
-        if self.observations >= self.needs:
+        least = max(self.needs, self.rows) if self.nan_policy == "propagate" else self.needs
+        if self.observations >= least:
             answer = self.row.answer(self)
             answers = answer if isinstance(answer, tuple) else (answer,)
             # The filtered value of a missing element is missing.
@@ -344,6 +350,7 @@ class StatisticWindow(Window):
             parameters=row.check(**parameters["own"]),
             algorithm=parameters["algorithm"],
             inf=parameters["inf"],
+            nan_policy=parameters["nan_policy"],
         )
         values, missing, times, pushed = arrays
         rows = len(values)

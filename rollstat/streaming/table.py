@@ -41,10 +41,18 @@ from rollstat.windows import Expanding
 
 _ALL = WindowSpec.parse(Expanding())
 
+
+def _one_or_several(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what checks one value, or each of a sequence of them."""
+    several = (tuple, list, np.ndarray)
+    return lambda value: tuple(map(check, value)) if isinstance(value, several) else check(value)
+
+
 # What checks the statistics' own parameters, by name; operators check those that are not here.
 _CHECKS: dict[str, Callable[[Any], Any]] = {
-    "k": check_k,
-    **{name: partial(check_number, name, least=0.0, most=1.0) for name in ("q", "q_low", "q_high")},
+    "k": _one_or_several(check_k),
+    "q": _one_or_several(partial(check_number, "q", least=0.0, most=1.0)),
+    **{name: partial(check_number, name, least=0.0, most=1.0) for name in ("q_low", "q_high")},
     "interpolation": partial(choice, "interpolation", choices=tuple(INTERPOLATIONS)),
     "ties": partial(choice, "ties", choices=("first", "last")),
     "method": partial(choice, "method", choices=tuple(METHODS)),
@@ -312,15 +320,17 @@ _TWO_HEAPS: dict[str, Any] = {"algorithms": _ORDER_ALGORITHMS}
 _EXTREMUM: dict[str, Any] = {"algorithms": {"wedge": "O(1) amortised, O(m) in the worst single push"}}
 _WEDGE: dict[str, Any] = {"cost": "O(1) comparisons amortised, O(m) in the worst case"}
 _POSITION: dict[str, Any] = _WEDGE | {"rejected": {"relative_to": "a stream counts from its first row"}}
+_TUPLE = "A result is a tuple\n    for a sequence, whose pushes take O(m) moves of adjacent numbers."
 _SMALLEST = "1 is the smallest, 2 the second smallest, -1 the largest."
 _OLDER = "Of equal values the older row counts as the smaller."
 _ADDITIONS: dict[str, Any] = {"cost": "O(m) additions"}
 
 _OPTIONS: dict[str, dict[str, Any]] = {
-    "kth": _TWO_HEAPS | {"described": {"k": ("int", _SMALLEST)}},
+    "kth": _TWO_HEAPS | {"described": {"k": ("int or sequence of int", f"{_SMALLEST} {_TUPLE}")}},
     "argkth": _TWO_HEAPS | {"described": {"k": ("int", f"{_SMALLEST}\n    {_OLDER}")}},
     "median": _TWO_HEAPS,
-    "quantile": _TWO_HEAPS | {"described": {"q": ("float", "Between 0 and 1.")}},
+    "quantile": _TWO_HEAPS
+    | {"described": {"q": ("float or sequence of float", f"Between 0 and 1. {_TUPLE}")}},
     "iqr": {"cost": "O(log m) comparisons in the worst case"},
     "min": _EXTREMUM,
     "max": _EXTREMUM,

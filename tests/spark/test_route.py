@@ -342,3 +342,17 @@ def test_named_aggregations_in_pandas_order(spark):
     assert found["m"].to_pylist() == [None, 0.5, 1.5, 2.5, 3.5]
     assert found["s"].to_pylist() == [None, 1, 3, 5, 7]
     assert found["low"].to_pylist() == [None, 0, 1, 2, 3]
+
+
+def test_a_value_in_place_of_missing_results(spark):
+    frame = spark.range(4)
+    aggs = {"m": ("median", "id"), "s": ("sum", "id"), ("c", "o"): ("hampel", "id")}
+    found = rolling(frame, order_by="id", window=3, aggs={"m": aggs["m"], "s": aggs["s"]}, fill_value=-1)
+    found = found.toArrow().sort_by("id")
+    assert found["m"].to_pylist() == [-1.0, -1.0, 1.0, 2.0]
+    assert found["s"].to_pylist() == [-1, -1, 3, 6]
+    for fill, text in ((0.5, "a value of bigint; got 0.5"), ("x", "a value of double; got 'x'")):
+        with pytest.raises(ValueError, match=text):
+            rolling(frame, order_by="id", window=3, aggs={"m": aggs["m"], "s": aggs["s"]}, fill_value=fill)
+    with pytest.raises(ValueError, match="a value of boolean; got -1"):
+        rolling(frame, order_by="id", window=3, aggs=aggs, fill_value=-1)

@@ -12,6 +12,8 @@ from rollstat.streaming import STREAMS, answers
 from rollstat.streaming.base import CLASSES
 from rollstat.streaming.named import _class
 from rollstat.streaming.table import TABLE, StatisticRow
+from rollstat.windows import Expanding
+from tests.streaming.cases import NAMED, batch, columns_of, identity, make, typical
 
 each = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 
@@ -30,7 +32,8 @@ def test_signatures(row):
     keywords = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
     own = set(REGISTRY[row.statistic].parameters) - set(row.rejected)
     assert set(parameters) - set(keywords) == {"window", *own}
-    assert keywords == ["min_periods", "dtype", "lateness", "inf", *(["algorithm"] if row.algorithms else [])]
+    common = ["min_periods", "dtype", "lateness", "nan_policy", "inf"]
+    assert keywords == [*common, *(["algorithm"] if row.algorithms else [])]
     assert parameters["dtype"].default is np.float64
     with pytest.raises((TypeError, ValueError), match=r"required argument|exactly one of .*; got none"):
         STREAMS[row.statistic]()
@@ -66,3 +69,55 @@ def test_a_statistic_takes_one_row(rng):
         np.testing.assert_array_equal([twin.push(x) for x in values[20:].tolist()], wanted[20:])
     finally:
         CLASSES.pop("RollingLargest", None)
+
+
+@pytest.mark.parametrize(("name", "sample"), typical(NAMED), ids=identity)
+def test_missing_elements_by_policy(name, sample, rng):
+    columns = columns_of(name, rng, 40)
+    for column in columns:
+        column[[0, 7, 8, 20]] = np.nan
+    for window in (4, Expanding()):
+        stream = make(name, sample, window, nan_policy="propagate")
+        arrays = make(name, sample, window, nan_policy="propagate").extend(*columns)
+        pushed = [stream.push(*row) for row in zip(*columns)]
+        found = [*zip(*pushed)] if isinstance(pushed[0], tuple) else [pushed]
+        wanted = batch(name, sample, columns, window, nan_policy="propagate")
+        for each, of_array, result in zip(found, arrays if isinstance(arrays, tuple) else [arrays], wanted):
+            floats = np.array([np.nan if x is None else x for x in each], float)
+            np.testing.assert_allclose(floats, np.asarray(result, float), rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(of_array, floats, rtol=1e-9, atol=1e-12)
+        assert type(stream).restore(stream.snapshot())._window.nan_policy == "propagate"
+    stream = make(name, sample, 4, nan_policy="raise")
+    stream.push(*(column[1] for column in columns))
+    for call in (lambda: stream.push(*(np.nan for _ in columns)), lambda: stream.extend(*columns)):
+        with pytest.raises(ValueError, match="nan_policy='raise'"):
+            call()
+    assert len(stream) == 1
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i8", "M8[s]"])
+def test_several_order_statistics(rng, dtype):
+    values = rng.integers(0, 9, 60).astype(dtype)
+    if dtype == "f8":
+        values[[5, 6, 7, 8, 30]] = np.nan
+    for name, own in (
+        ("quantile", {"q": [0.1, 0.5, 0.9]}),
+        ("quantile", {"q": (0.25, 0.5), "interpolation": "nearest"}),
+        ("kth", {"k": [1, -2, 4]}),
+    ):
+        for window in (5, Expanding()):
+            stream, whole = (STREAMS[name](window=window, dtype=dtype, min_periods=2, **own) for _ in "12")
+            wanted = REGISTRY[name].function(values, window=window, min_periods=2, **own)
+            missing = np.datetime64("NaT") if dtype == "M8[s]" else np.nan
+            pushed = [[missing if x is None else x for x in stream.push(value)] for value in values]
+            np.testing.assert_array_equal(np.array(pushed).T, wanted)
+            parts = [np.array(whole.extend(part)) for part in (values[:20], values[20:])]
+            np.testing.assert_array_equal(np.concatenate(parts, axis=1), wanted)
+            again = STREAMS[name].restore(stream.snapshot())
+            assert repr(again.push(values[0])) == repr(stream.push(values[0]))
+    assert rollstat.explain(stream).algorithm == "sorted_window"
+    for bad, text in (((1, 9), r"1\.\.5"), ([], "k must not be empty")):
+        with pytest.raises(ValueError, match=text):
+            rollstat.RollingKth(bad, 5)
+    with pytest.raises(ValueError, match="RollingArgkth takes one k with algorithm='auto'"):
+        rollstat.RollingArgkth([1, 2], 5)
