@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from rollstat.names import reject_unknown
+from rollstat.options import choice
 from rollstat.registry import REGISTRY
 from rollstat.streaming.base import RollingStream
 from rollstat.streaming.general import OperatorStream
@@ -31,6 +32,8 @@ _MIN_PERIODS = """min_periods : int, optional
     Minimum number of observations for a result. Default: {default}."""
 _LATENESS = """lateness : float, str or timedelta, optional
     For a window by width: how much older than the newest element one may be that :meth:`insert` adds."""
+_CLOSED = """closed : {"right", "both"}, default "right"
+    Which ends the window includes. For ``"left"`` read :attr:`value` before a push into a window of rows."""
 _NAN_POLICY = """nan_policy : {"omit", "propagate", "raise"}, default "omit"
     What to do with missing elements: ignore them; answer with a missing result while the window holds one; or
     raise ValueError. Pushes take longer with the others than with ``"omit"``."""
@@ -44,6 +47,7 @@ def _all(
     min_periods: int | None = None,
     dtype: DTypeLike = np.float64,
     lateness: Any = None,
+    closed: str = "right",
     nan_policy: str = "omit",
     inf: str = "value",
     algorithm: str = "auto",
@@ -79,7 +83,7 @@ def _docstring(row: StreamRow) -> str:
     entries.append(_MIN_PERIODS.format(default=default))
     kinds = ", ".join(text for kind, text in _DTYPES.items() if kind in row.kinds)
     entries.append(f"dtype : dtype, default float64\n    Of the elements: {kinds}.")
-    entries += [_LATENESS, _NAN_POLICY, _INF]
+    entries += [_LATENESS, _CLOSED, _NAN_POLICY, _INF]
     cost = row.cost
     if row.algorithms:
         default, *_ = row.algorithms
@@ -122,12 +126,15 @@ def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:
     """Return the window of a class for the arguments that it was given."""
     window, min_periods, dtype = (given.pop(name) for name in ("window", "min_periods", "dtype"))
     window = WindowSpec.parse(window, given.pop("lateness"))
+    if min_periods is None and isinstance(row, OperatorRow):
+        min_periods = REGISTRY[row.statistic].min_periods
+    if choice("closed", given.pop("closed"), ("right", "both")) == "both":
+        min_periods = window.check_min_periods(min_periods)
+        window = window.with_both_ends()
     options = {name: given.pop(name) for name in ("inf", "nan_policy")}
     options |= {"dtype": dtype, "algorithm": given.pop("algorithm", "auto")}
     parameters = row.check(**given)
     if isinstance(row, OperatorRow):
-        if min_periods is None:
-            min_periods = REGISTRY[row.statistic].min_periods
         operator = row.make(parameters, window)
         return NamedOperatorWindow(row.statistic, operator, window, min_periods=min_periods, **options)
     return StatisticWindow(row, window, min_periods=min_periods, parameters=parameters, **options)

@@ -99,6 +99,12 @@ class WindowSpec:
         """Whether the window is a width."""
         return self.kind in (_TIME, _NUMBER)
 
+    def with_both_ends(self) -> "WindowSpec":
+        """Return the window that also includes its first end: one row more, or the time a width ago."""
+        if self.kind not in (_ROWS, _TIME):
+            raise ValueError("closed='both' needs a window of rows or a duration")
+        return replace(self, size=self.size + 1)  # times are whole nanoseconds
+
     @property
     def timed(self) -> bool:
         """Whether rows have times."""

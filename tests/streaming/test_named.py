@@ -32,7 +32,7 @@ def test_signatures(row):
     keywords = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
     own = set(REGISTRY[row.statistic].parameters) - set(row.rejected)
     assert set(parameters) - set(keywords) == {"window", *own}
-    common = ["min_periods", "dtype", "lateness", "nan_policy", "inf"]
+    common = ["min_periods", "dtype", "lateness", "closed", "nan_policy", "inf"]
     assert keywords == [*common, *(["algorithm"] if row.algorithms else [])]
     assert parameters["dtype"].default is np.float64
     with pytest.raises((TypeError, ValueError), match=r"required argument|exactly one of .*; got none"):
@@ -121,3 +121,26 @@ def test_several_order_statistics(rng, dtype):
             rollstat.RollingKth(bad, 5)
     with pytest.raises(ValueError, match="RollingArgkth takes one k with algorithm='auto'"):
         rollstat.RollingArgkth([1, 2], 5)
+
+
+@pytest.mark.parametrize(("name", "sample"), typical(NAMED), ids=identity)
+def test_windows_with_both_ends(name, sample, rng):
+    columns = columns_of(name, rng, 30)
+    times = np.cumsum(rng.integers(0, 3, 30)).astype("M8[s]")
+    for window, options in ((4, {}), ("4s", {"times": times})):
+        if name.startswith("ewm") and options:
+            continue
+        stream = make(name, sample, window, closed="both")
+        rows = zip(*columns, *options.values())
+        pushed = [stream.push(*row) for row in rows]
+        found = [*zip(*pushed)] if isinstance(pushed[0], tuple) else [pushed]
+        wanted = batch(name, sample, columns, window, closed="both", **options)
+        for each, result in zip(found, wanted):
+            floats = np.array([np.nan if x is None else x for x in each], float)
+            np.testing.assert_allclose(floats, np.asarray(result, float), rtol=1e-9, atol=1e-12)
+    for bad, text in (
+        ("left", "closed must be one of 'right', 'both'"),
+        ("both", "a window of rows or a duration"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            make(name, sample, 4.0, closed=bad)
