@@ -38,11 +38,15 @@ class _Benchmark:
         self.run(self.job)
 
 
-def _benchmark(name):
-    params = (list(libraries(name)), WINDOWS, ["normal", "walk"])
-    return type(f"Rolling{name.title().replace('_', '')}", (_Benchmark,), {"name": name, "params": params})
+def _benchmark(name, windows=WINDOWS, data=("normal", "walk"), prefix="Rolling"):
+    params = (list(libraries(name)), list(windows), list(data))
+    return type(prefix + name.title().replace("_", ""), (_Benchmark,), {"name": name, "params": params})
 
 
-for _name in REGISTRY:
-    _class = _benchmark(_name)
-    globals()[_class.__name__] = _class
+_classes = [_benchmark(name) for name in REGISTRY]
+_classes += [_benchmark(name, (3, 7, 9, 25, 51, 151), prefix="Narrow") for name in ("median", "quantile")]
+_classes += [
+    _benchmark(name, data=["missing"], prefix="Gappy")
+    for name in ("median", "quantile", "min", "minmax", "sum", "rank")
+]
+globals().update({each.__name__: each for each in _classes})
