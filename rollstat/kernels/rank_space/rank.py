@@ -42,7 +42,7 @@ from rollstat.compile.simd.vectors import lanes_of, load, store
 AVERAGE, MIN, MAX, FIRST, DENSE = 0, 1, 2, 3, 4
 METHODS = {"average": AVERAGE, "min": MIN, "max": MAX, "first": FIRST, "dense": DENSE}
 
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_ZERO, _ONE, _ALL = np.uint64(0), np.uint64(1), ~np.uint64(0)
 # Bits of a rank below those that number its line and its group, and the lines of a group.
 _LINE, _GROUP, _LINES = 7, 13, 64
 
@@ -136,7 +136,7 @@ def _replace(members, old, new):
 def _count_below(members, rank):
     bits, word = members.bits, rank >> 6
     found = count_ones(bits[word & INDEX] & ((_ONE << np.uint64(rank & 63)) - _ONE))
-    found += count_ones(bits[(word & ~1) & INDEX] & (_ZERO - np.uint64(word & 1)))
+    found += count_ones(bits[(word & ~1) & INDEX] & (_ALL if word & 1 else _ZERO))
     return found + members.lines[(rank >> _LINE) & INDEX] + members.groups[(rank >> _GROUP) & INDEX]
 
 
