@@ -229,7 +229,7 @@ class SeriesRows:
     ) -> Iterator[pa.RecordBatch]:
         """Compute the new rows of some series, sorted, and change their state."""
         old, fresh = [batch for series in given for batch in series.rows], self._stored(rows)
-        both = pa.Table.from_batches([*old, fresh]).combine_chunks().to_batches()[0]
+        both = joined([*old, fresh])
         held = np.array([series.held for series in given])
         number = np.concatenate([np.repeat(np.arange(len(given)), count) for count in (held, new)])
         sign = self._compared_with_last(both, held, number)
@@ -378,6 +378,12 @@ class SeriesRows:
             parts = old.first + gone, number - old.first - gone
             entry = Entry(_message(merged.rows.slice(tail, end + 1 - tail)), before, *parts, time)
             state.updateValue((series.key, HEADER), tuple(entry))
+
+
+def joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Return the rows of several batches in one; strings that take too many bytes for that are an error."""
+    columns = [pa.concat_arrays(column) for column in zip(*(batch.columns for batch in batches))]
+    return pa.RecordBatch.from_arrays(columns, names=batches[0].schema.names)
 
 
 def forget(key: str, state: Any, limit: int) -> int | None:

@@ -57,6 +57,7 @@ from rollstat.spark.stream_series import (
     Entry,
     SeriesRows,
     forget,
+    joined,
     without_results,
 )
 from rollstat.windows import Expanding
@@ -375,12 +376,6 @@ def width_in_microseconds(width: Any) -> int:
     return 0 if nanoseconds is None else -int(-nanoseconds // 1000)
 
 
-def _joined(batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch | None:
-    """Return all rows in one batch; None if there are none."""
-    batches = list(batches)
-    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0] if batches else None
-
-
 @dataclass
 class Agenda:
     """What a shard with a watermark has to do at later times: return waiting rows, and forget series.
@@ -428,8 +423,9 @@ class Agenda:
         entries = [self.agenda.getValue(key) for key in due]
         for key in due:
             self.agenda.removeKey(key)
-        rows = _joined(batch for message, _ in entries if message for batch in read_message(bytes(message)))
-        if rows is not None:
+        waiting = [batch for message, _ in entries if message for batch in read_message(bytes(message))]
+        if waiting:
+            rows = joined(waiting)
             ready = self._times(rows) <= watermark
             if not ready.all():
                 self.wait(rows.filter(pa.array(~ready)))
@@ -514,8 +510,7 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
         """Take the rows of one shard in one micro-batch."""
-        given = _joined(batch for row in rows for batch in read_message(bytes(row[_MESSAGE])))
-        assert given is not None
+        given = joined([batch for row in rows for batch in read_message(bytes(row[_MESSAGE]))])
         watermark = timerValues.getCurrentWatermarkInMs() * 1000 if self.waits else None
         for fate, batch in by_fate(self.plan, given, watermark):
             if fate != RETURNED:
