@@ -295,7 +295,9 @@ class Features:
         """Return whether infinite values of a feature are missing."""
         return bool(feature.options.get("inf", self.inf) == "missing")
 
-    def compute(self, frame: Any, at: Any = None, *, threads: int | str | None = None) -> Any:
+    def compute(
+        self, frame: Any, at: Any = None, *, threads: int | str | None = None, split: int | str | None = None
+    ) -> Any:
         """Return a frame with the features of its rows, or of other keys and times.
 
         Parameters
@@ -309,6 +311,8 @@ class Features:
         threads : int or "auto", optional
             Number of threads. Default: the setting of :func:`rollstat.set_threads`. Results do not depend
             on it.
+        split : int or "auto", optional
+            Split keys with very many rows, see :func:`rollstat.spark.rolling`; for frames of Spark.
 
         Returns
         -------
@@ -323,6 +327,10 @@ class Features:
         spark = type(frame).__module__.startswith("pyspark.")
         # Both load what they need on first use, and only one of them is needed.
         module = import_module("rollstat.spark.features" if spark else "rollstat.features.computation")
+        if spark:
+            return module.compute(self, frame, at, threads, split)
+        if split is not None:
+            raise ValueError(f"split applies only to frames of Spark; got {split!r}")
         return module.compute(self, frame, at, threads)
 
     def write_stream(self, frame: Any, **options: Any) -> Any:
@@ -334,8 +342,8 @@ class Features:
             A streaming frame of Spark with the columns of the rows.
         **options
             Those of :func:`rollstat.spark.rolling_stream`: `watermark`, `ttl`, `initial` and `metrics`. If
-            features have several sets of keys, `metrics` counts the rows of the first, and the reports of
-            the others have the names of their keys appended.
+            features have several sets of keys, `metrics` counts the rows of the first, and ``metrics_2`` and
+            so on those of the others.
 
         Returns
         -------

@@ -18,12 +18,13 @@ from rollstat.spark.structured_streaming import rolling_stream
 _OF_CALLS = ("nan_policy", "algorithm")
 
 
-def compute(features: Features, df: DataFrame, at: Any, threads: Any) -> DataFrame:
+def compute(features: Features, df: DataFrame, at: Any, threads: Any, split: Any = None) -> DataFrame:
     """Return the rows with the features; see :meth:`rollstat.features.Features.compute`."""
     if threads is not None:
         raise ValueError(f"threads does not apply to frames of Spark; got {threads!r}")
     found = df if at is None else at
     for given in _calls(features, df):
+        given["split"] = split
         found = rolling(found, **given) if at is None else rolling(df, at=found, **given)
     return _ordered(features, found, df if at is None else at)
 
@@ -38,9 +39,10 @@ def write_stream(
 ) -> DataStreamWriter:
     """Return the writer of a stream; see :meth:`rollstat.features.Features.write_stream`."""
     found, before = df, initial
-    for number, given in enumerate(_calls(features, df)):
-        own = f"{metrics}_{'_'.join(given['partition_by'])}" if number else metrics
-        found, last = rolling_stream(found, initial=before, metrics=own, **given, **options), found
+    for number, given in enumerate(_calls(features, df), 1):
+        given["partition_by"] = given["partition_by"] or [F.lit(0)]  # one series
+        name = metrics if number == 1 else f"{metrics}_{number}"
+        found, last = rolling_stream(found, initial=before, metrics=name, **given, **options), found
         options.pop("watermark", None)  # the result is in order
         if before is not None:
             new = [field for field in found.schema if field.name not in last.columns]

@@ -55,6 +55,10 @@ def test_what_spark_does_not_take(spark, rows):
         f.Features(features[:1]).compute(frame)
     with pytest.raises(ValueError, match="threads does not apply to frames of Spark; got 2"):
         f.Features(features[:1], order_by="number").compute(frame, threads=2)
+    with pytest.raises(ValueError, match="split must be 'auto' or lie in"):
+        f.Features(features[:1], by="shop", order_by="number").compute(frame, split=0)
+    with pytest.raises(ValueError, match="split applies only to frames of Spark; got 2"):
+        f.Features(features[:1], order_by="number").compute(rows, split=2)
     with pytest.raises(ValueError, match="must have the same nan_policy and algorithm"):
         f.Features(features, order_by="number").compute(frame)
 
@@ -63,7 +67,7 @@ def test_a_stream_writes_the_features_of_a_batch(spark, rows, tmp_path):
     features = f.Features(
         [
             f.max("amount").over("2D", 3, min_periods=1),
-            f.quantile("price", [0.5, 0.9]).over(5, min_periods=2).by("shop"),
+            f.quantile("price", [0.5, 0.9]).over(5, min_periods=2).by(),
             f.nunique("shop").where("amount > 2 and not price < 0").over("3D"),
         ],
         by="customer",
