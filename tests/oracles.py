@@ -539,8 +539,8 @@ def weighted_median(view: View) -> Any:
 
 
 @oracle("aggregate")
-def aggregate(view: View, op: Any) -> Any:
-    if type(op).__name__ == "Maximum":
+def aggregate(view: View, operator: Any) -> Any:
+    if type(operator).__name__ == "Maximum":
         return maximum(view)
     return total(view)
 

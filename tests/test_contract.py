@@ -71,8 +71,8 @@ def fits(sample: dict[str, Any], window: Any, **options: Any) -> bool:
 def outputs(result: Any) -> list[np.ndarray]:
     if not isinstance(result, tuple):
         return [result]
-    lowest = min(part.ndim for part in result)
-    return [one for part in result for one in (part if part.ndim > lowest else [part])]
+    lowest = min(map(np.ndim, result))
+    return [one for part in result for one in (part if np.ndim(part) > lowest else [part])]
 
 
 def as_out(statistic: Statistic, targets: list[Any]) -> tuple[Any, list[Any]]:
