@@ -111,8 +111,11 @@ class RankOfNewest(RankComputation):
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the rank of every row; rows whose last value is missing are insufficient."""
-        smaller, equal = np.empty(block.rows, np.int64), np.empty(block.rows, np.int64)
         algorithm = self.choose(block, block.missing is None).name
+        if algorithm == "rank_set" and block.width and block.missing is None and self.method != DENSE:
+            self._write_fixed(block, results[0])
+            return Outcome(algorithm=algorithm)
+        smaller, equal = np.empty(block.rows, np.int64), np.empty(block.rows, np.int64)
         if algorithm == "comparisons":
             compare_newest(_comparable(block), block.width, smaller, equal)
             total = block.count
@@ -123,13 +126,9 @@ class RankOfNewest(RankComputation):
             total = np.empty(block.rows, np.int64)
             for rows, part in small_blocks(block, RANKED_ROWS):
                 ranks, length = rank_ranges(part.values, part.missing), len(part.values)
-                counts = smaller[rows], equal[rows]
-                if block.width and part.missing is None and self.method != DENSE:
-                    count_newest_fixed(*ranks, block.width, create(length), *counts)
-                    total[rows] = block.width
-                    continue
                 copies = np.zeros(length if self.method == DENSE else 0, np.int32)
-                count_newest(*ranks, part.start, part.end, copies, create(length), *counts, total[rows])
+                counts = smaller[rows], equal[rows], total[rows]
+                count_newest(*ranks, part.start, part.end, copies, create(length), *counts)
         insufficient = None
         if block.missing is not None and block.width > 0:
             insufficient = block.missing[block.width - 1 :]
@@ -137,6 +136,18 @@ class RankOfNewest(RankComputation):
             insufficient = (block.end > block.start) & block.missing[np.maximum(block.end - 1, 0)]
         finish(smaller, equal, total, self.method, self.ascending, self.pct, results[0])
         return Outcome(undefined=insufficient, algorithm=algorithm)
+
+    def _write_fixed(self, block: Block, result: NDArray[Any]) -> None:
+        """Write ranks in windows of one width without missing values, part by part: counts stay in caches."""
+        width = block.width
+        size = max(RANKED_ROWS, 8 * width) - width + 1
+        counts = np.full((3, min(size, block.rows)), width)
+        for first in range(0, block.rows, size):
+            part = result[first : first + size]
+            values = block.values[first : first + len(part) + width - 1]
+            smaller, equal, total = counts[:, : len(part)]
+            count_newest_fixed(*rank_ranges(values), width, create(len(values)), smaller, equal)
+            finish(smaller, equal, total, self.method, self.ascending, self.pct, part)
 
 
 def _comparable(block: Block) -> NDArray[Any]:
