@@ -43,7 +43,7 @@ def scope(file: str) -> str:
     text = (Path(__file__).parent / file).read_text(encoding="utf-8")
     if re.search(r"^def \w+\(.*\bspark\b", text, re.MULTILINE) is None:
         return file
-    return SESSION + ("a to m" if file < "tests/spark/test_n" else "n to z")
+    return SESSION + ("a to r" if file < "tests/spark/test_s" else "s to z")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
