@@ -44,8 +44,8 @@ def parts(text: str) -> list[tuple[str, str]] | None:
     """
     iso = _ISO.fullmatch(text.strip())
     if iso is not None:
-        found = zip(iso.groups(), (*_ISO_DATE, *_ISO_TIME))
-        return [(count.replace(",", "."), unit) for count, unit in found if count] or None
+        counts = zip(iso.groups(), (*_ISO_DATE, *_ISO_TIME))
+        return [(count.replace(",", "."), unit) for count, unit in counts if count] or None
     given = _PART.findall(text)
     if not given or _PART.sub("", text):
         return None

@@ -213,7 +213,7 @@ def _times_of(function: Callable[..., Any], arguments: Any, options: dict[str, A
             known = ", ".join(map(repr, arr.coords))
             raise ValueError(f"times must be an array or name a coordinate, one of {known}; got {times!r}")
         return arr.coords[times].values
-    index = getattr(arr, "index", None)
+    index: Any = getattr(arr, "index", None)
     if times is not None or getattr(getattr(index, "dtype", None), "kind", "") not in ("m", "M"):
         return times
     given = inspect.signature(function).bind(*arguments, **options).arguments

@@ -132,7 +132,8 @@ def _largest(value: Any) -> float:
 
 def _differ(first: Any, second: Any, atol: float) -> bool:
     """Return whether two states or results differ, if their type defines when they do."""
-    return type(first).__eq__ is not object.__eq__ and not _equal(first, second, 0.0, atol)
+    own: Any = type(first).__eq__
+    return own is not object.__eq__ and not _equal(first, second, 0.0, atol)
 
 
 def _elements(series: Any) -> list[Any]:

@@ -227,15 +227,9 @@ def pandas_window(window: Any, options: dict[str, Any], step: Any = None) -> Any
 
 
 def _known_width(window: str) -> Any:
-    """Return a duration that pandas does not read as one that it takes; raise ValueError for other text."""
+    """Return a duration that pandas does not read as one that it takes, and other text as it is."""
     length = nanoseconds(window)
-    if length is not None and length.denominator == 1:
-        return pd.Timedelta(int(length), "ns")
-    try:
-        _ = pd.tseries.frequencies.to_offset(window).nanos  # which months do not have
-    except ValueError:
-        raise ValueError(f"window must be {ALLOWED}; got {window!r}") from None
-    return window
+    return window if length is None or length.denominator != 1 else pd.Timedelta(int(length), "ns")
 
 
 def _is_count(ddof: Any) -> bool:
@@ -875,7 +869,12 @@ class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, 
         except TypeError:  # a parameter without a hash
             accepted = None
         if accepted is None:
-            super()._validate()
+            try:
+                super()._validate()
+            except ValueError as error:
+                if isinstance(window, str):
+                    error.add_note(f"window may be {ALLOWED}; got {window!r}")
+                raise
             return
         if in_time:
             self._validate_datetimelike_monotonic()

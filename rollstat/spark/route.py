@@ -171,10 +171,16 @@ def rolling(  # 17 parameters: one for each public option
     ...     aggs={"typical": ("median", "dep_delay"), "second": ("kth", "dep_delay", {"k": 2})},
     ... )
     """
-    options = {"min_periods": min_periods, "center": center, "closed": closed}
+    options: dict[str, Any] = {"min_periods": min_periods, "center": center, "closed": closed}
     options |= {"equal_times": equal_times, "nan_policy": nan_policy, "inf": inf, "algorithm": algorithm}
-    given = partition_by, order_by, window, aggs, options, descending, ties
-    frame, plan, unbounded, old = _planned(df, at, given)
+    wanted: dict[str, Any] = {
+        "partition_by": partition_by,
+        "order_by": order_by,
+        "window": window,
+        "aggs": aggs,
+    }
+    wanted |= {"options": options, "descending": descending, "ties": ties}
+    frame, plan, unbounded, old = _planned(df, at, wanted)
     rows, plan = _partitioned(frame, plan, _check_split(split, bool(plan.keys), unbounded))
     new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(plan.fields)]
     rows = _with_whole_rows(rows, plan, new) if plan.looks_ahead else _with_results(rows, plan, new)
@@ -184,8 +190,8 @@ def rolling(  # 17 parameters: one for each public option
     if at is not None:
         rows, given = labels_of(rows, plan, len(old))
     made = [_filled(rows[field.name], field.dataType, fill_value) for field in new]
-    wanted = [*old, *(field.name for field in plan.fields)]
-    return rows.select(*(column.alias(name) for column, name in zip([*given, *made], wanted)))
+    names = [*old, *(field.name for field in plan.fields)]
+    return rows.select(*(column.alias(name) for column, name in zip([*given, *made], names)))
 
 
 def _filled(column: Column, of: T.DataType, fill_value: Any) -> Column:
@@ -203,7 +209,7 @@ def _filled(column: Column, of: T.DataType, fill_value: Any) -> Column:
 
 
 def _planned(
-    df: DataFrame, at: DataFrame | None, given: tuple[Any, ...]
+    df: DataFrame, at: DataFrame | None, given: dict[str, Any]
 ) -> tuple[DataFrame, WalkPlan, str | None, list[str]]:
     """Return the rows, what to compute, why series cannot be split, and the columns that the result keeps."""
     check_frame("df", df)
@@ -213,7 +219,7 @@ def _planned(
         raise ValueError("df must be a batch frame; use rollstat.spark.rolling_stream for streams")
     columns = ColumnReferences(df)
     zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
-    request = Request(*given, zone).by_name(columns)
+    request = Request(**given, zone=zone).by_name(columns)
     frame = columns.frame()
     old = df.columns if at is None else at.columns
     labels = None if at is None else old
@@ -230,9 +236,11 @@ def _explanation(df: DataFrame, **arguments: Any) -> Explanation:
     bound.apply_defaults()
     named = bound.arguments
     names = ("min_periods", "center", "closed", "equal_times", "nan_policy", "inf", "algorithm")
-    given = [named[name] for name in ("partition_by", "order_by", "window", "aggs")]
-    given += [{name: named[name] for name in names}, named["descending"], named["ties"]]
-    _, plan, unbounded, _ = _planned(df, named["at"], tuple(given))
+    given = {
+        name: named[name] for name in ("partition_by", "order_by", "window", "aggs", "descending", "ties")
+    }
+    given["options"] = {name: named[name] for name in names}
+    _, plan, unbounded, _ = _planned(df, named["at"], given)
     split = _check_split(named["split"], bool(plan.keys), unbounded)
     if plan.carries_states:
         reason = "a worker carries a state of each series"

@@ -6,7 +6,8 @@ and a `..._answer` returns the stored form of the answer of a window with enough
 several outputs, None if there is no answer.
 """
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,8 @@ def _heaps_or_trees(window: Any, request: Kth | Quantile) -> Any:
     return (TreeWindow if trees else HeapWindow)(window.spec.fixed, window.codec.stored, **rule)
 
 
-class _OfSorted(NamedTuple):
+@dataclass(frozen=True)
+class _OfSorted:
     """An order statistic of observations in ascending order, as heaps have it."""
 
     ordered: Any

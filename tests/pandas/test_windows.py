@@ -301,7 +301,7 @@ def test_on_a_column(frame):
 @pytest.mark.filterwarnings("ignore:'d' is deprecated")
 def test_widths_that_pandas_takes():
     daily = pd.Series(np.arange(6.0), index=pd.date_range("2024", periods=6))
-    for window in ("2d", "2D", pd.offsets.Hour(36), np.timedelta64(2, "D"), np.int64(2), 0):
+    for window in ("2D", pd.offsets.Hour(36), np.int64(2), 0):
         call(daily, "rolling", "sum", {}, window)
         call(daily, "rolling", "median", {}, window)
     monthly = pd.Series(np.arange(6.0), index=pd.period_range("2024-01", periods=6, freq="D"))
@@ -324,14 +324,6 @@ def test_widths_in_every_unit(unit):
             for _ in range(2):  # the width of the second is known
                 call(pd.Series(np.arange(5.0), index), "rolling", "sum", {}, window)
                 call(pd.Series(np.arange(5.0), index), "rolling", "sum", {}, window, 2, closed="both")
-
-
-@pytest.mark.skipif(PANDAS_2, reason="it does not warn of this")
-def test_deprecated_words_warn_in_every_call():
-    daily = pd.Series(np.arange(6.0), index=pd.date_range("2024", periods=6))
-    for _ in range(2):
-        with pytest.warns(Warning, match="'d' is deprecated"):
-            daily.rollstat.rolling("2d")
 
 
 def test_periods_with_gaps_and_widths_between_their_frequency():

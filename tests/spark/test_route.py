@@ -237,7 +237,10 @@ BAD = [
     ),
     ({"aggs": {"a": ("iqr", "x", {"step": 2})}}, "the parameters are q_low, q_high, interpolation"),
     ({"aggs": {"a": ("max", "x", {"mode": "valid"})}}, "'max' got an unexpected .* 'mode'"),
-    ({"aggs": {"a": ("var", "x", {"min_periods": 1})}}, "'min_periods' of its own here; it may be ddof"),
+    (
+        {"aggs": {"a": ("var", "x", {"min_periods": 1})}},
+        "'min_periods'; the parameters are ddof",
+    ),
     ({"aggs": {"a": ("median", "x", "t")}}, r"statistic 'median' takes 1 column\(s\); got 2"),
 ]
 
