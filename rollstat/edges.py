@@ -6,6 +6,7 @@
     nearest   a a a | a b c d | d d d        wrap     b c d | a b c d | a b c
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -22,10 +23,13 @@ def extended_rows(length: int, before: int, after: int, mode: str) -> NDArray[np
 
     The modes are those of :mod:`scipy.ndimage`, and ``"cut"``, with nothing outside of the array.
     """
-    index = np.arange(-before, length + after)
-    ends = np.r_[:before, before + length : len(index)]
-    index[ends] = _beyond(index[ends], length, mode)
-    return index
+    front, back = extended_ends(length, before, after, mode)
+    return np.concatenate([front, np.arange(length), back])
+
+
+def extended_ends(length: int, before: int, after: int, mode: str) -> list[NDArray[np.int64]]:
+    """Return the rows before and after an axis, see :func:`extended_rows`."""
+    return [_beyond(np.arange(*index), length, mode) for index in ((-before, 0), (length, length + after))]
 
 
 def _beyond(index: NDArray[np.int64], length: int, mode: str) -> NDArray[np.int64]:
@@ -68,18 +72,14 @@ def extended_segments(
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.int64), *parts]), starts
 
 
-def extended(array: Any, axis: int, source: NDArray[np.int64], outside: Any, before: int) -> Any:
-    """Return an array with these rows along an axis; `outside` where there is none.
+def extended(array: Any, axis: int, rows: Sequence[NDArray[np.int64]], outside: Any) -> Any:
+    """Return an array with `rows` along an axis, or itself between two parts of them.
 
-    The array as a whole lies after `before` of them, unless that is negative; its rows need no search then.
+    A row of -1 is `outside`.
     """
     axis %= array.ndim
-    cut = before, before + array.shape[axis]
-    ends = [source] if before < 0 else [source[: cut[0]], source[cut[1] :]]
-    parts = [array.take(rows, axis, mode="clip") for rows in ends]
-    for rows, part in zip(ends, parts):
-        part[(slice(None),) * axis + (np.flatnonzero(rows < 0),)] = outside
-    if before < 0:
-        return parts[0]
+    parts = [array.take(part, axis, mode="clip") for part in rows]
+    for part, taken in zip(rows, parts):
+        taken[(slice(None),) * axis + (np.flatnonzero(part < 0),)] = outside
     join: Any = np.ma.concatenate if isinstance(array, np.ma.MaskedArray) else np.concatenate
-    return join([parts[0], array, parts[1]], axis)
+    return parts[0] if len(parts) == 1 else join([parts[0], array, parts[1]], axis)

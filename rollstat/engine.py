@@ -35,7 +35,7 @@ from rollstat.dtypes import (
     union_mask,
     warn_of_rounded,
 )
-from rollstat.edges import EXTENSIONS, beyond_edges, extended, extended_segments
+from rollstat.edges import EXTENSIONS, beyond_edges, extended, extended_ends, extended_segments
 from rollstat.explanation import Explanation, explain_plan
 from rollstat.options import Options, Window, ordered_times
 from rollstat.plan import PLAIN_DTYPES, BlockRows, MakeComputation, OneCall, Plan, Split, keep_plan
@@ -339,23 +339,25 @@ class Call:
         beyond = [beyond_edges(options.mode, array.dtype, options.fill_value) for array in checked]
         if any(extension == "cut" for extension, _ in beyond):
             return replace(self, options=replace(options, mode="same")), plan, offsets, offsets, targets
-        source, starts = extended_segments(offsets, *reach, options.mode)
+        positions = {"position", "offset"} & set(plan.kinds)
+        whole = len(offsets) == 2 and offsets[1] > 0
+        source, starts = offsets, offsets  # where nobody asks for them
+        if positions or not whole:
+            source, starts = extended_segments(offsets, *reach, options.mode)
+        rows = extended_ends(plan.shape[axis], *reach, options.mode) if whole else [source]
         if mask is not None:
             checked = [np.ma.MaskedArray(array, mask) for array in checked]
-        before = reach[0] if len(starts) == 2 else -1
-        pairs = zip(checked, beyond)
-        arrays = [extended(array, axis, source, outside, before) for array, (_, outside) in pairs]
-        positions = {"position", "offset"} & set(plan.kinds)
+        arrays = [extended(array, axis, rows, outside) for array, (_, outside) in zip(checked, beyond)]
         inner = replace(
             options,
             mode="valid",
             step=1,
             out=None,
-            segments=None if len(starts) == 2 else starts,
+            segments=None if len(offsets) == 2 else starts,
             fill_value=None if positions else options.fill_value,
         )
-        rows = None if options.step == 1 else windows.position(0, windows.rows)
-        return replace(self, arrays=arrays, options=inner, finish=None), plan, source, rows, targets
+        kept = None if options.step == 1 else windows.position(0, windows.rows)
+        return replace(self, arrays=arrays, options=inner, finish=None), plan, source, kept, targets
 
     def _run_extended(self) -> Any:
         """Compute a call whose arrays extend beyond their edges."""

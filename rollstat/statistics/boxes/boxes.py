@@ -24,7 +24,7 @@ from rollstat.dtypes import (
     result_dtype,
     union_mask,
 )
-from rollstat.edges import EXTENSIONS, beyond_edges, extended, extended_rows
+from rollstat.edges import EXTENSIONS, beyond_edges, extended, extended_ends, extended_rows
 from rollstat.engine import Call, WholeCall
 from rollstat.explanation import Explanation, Step
 from rollstat.kernels.comparator import Greatest, Least, worst
@@ -149,10 +149,10 @@ class Box:
         extension, outside = beyond_edges(mode, array.dtype, checked.fill_value)
         if len({*modes}) > 1:  # then boxes lie inside of an array that is extended
             for a, reach, each in zip(axes, zip(before, after), modes):
-                source = extended_rows(array.shape[a], *reach, each)
+                ends = extended_ends(array.shape[a], *reach, each)
                 _, beyond = beyond_edges(each, array.dtype, checked.fill_value)
-                array = extended(array, a, source, beyond, reach[0])
-                mask = None if mask is None else extended(mask, a, source, False, reach[0])
+                array = extended(array, a, ends, beyond)
+                mask = None if mask is None else extended(mask, a, ends, False)
             mode, extension = "valid", "cut"
         return cls(array, window, mask, axes, before, after, mode, extension, outside, min_periods, checked)
 
