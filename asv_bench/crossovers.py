@@ -276,7 +276,7 @@ def sorted_windows() -> Iterator[Choice]:
         yield Choice(
             "COMPARED_RANK",
             f"rank {dtype} n=200,000",
-            (64, 128, 256, 384, 512, 1024),
+            (48, 64, 96, 128, 192, 256),
             named(rollstat.rolling_rank, "comparisons", values(dtype, 200_000)),
             named(rollstat.rolling_rank, "rank_set", values(dtype, 200_000)),
         )

@@ -59,6 +59,7 @@ from rollstat.compile.simd.register_networks import (
 from rollstat.compile.simd.vectors import lanes_of, transpose_four
 from rollstat.kernels.comparator import Greatest, Least, worst_of
 from rollstat.kernels.loops import copy, exchange, lower_of, upper_of
+from rollstat.kernels.selection.quantiles import LINEAR as LINEAR_QUANTILE
 from rollstat.kernels.selection.quantiles import interpolate_constant, quantile_point
 
 # Groups between two chances to stop at a NaN.
@@ -384,23 +385,38 @@ def _place_sentinels(values, missing, share, keys, gaps):
         keys[i] = sentinel if missing[i] else values[i]
 
 
-@kernel
-def _write_points(found, gaps, width, order, out):
-    """Write the results of a part, given the ranks among values and sentinels."""
+# `exact` is a literal in every call: each is compiled to a loop of its own.
+@kernel(forceinline=True)
+def _write_points(found, gaps, width, order, exact, out):
+    """Write the results of a part, given the ranks among values and sentinels.
+
+    Unless `exact`, only order statistics and linear interpolation are written, and infinite results may be
+    wrong; return how many are infinite or NaN.
+    """
     k, q, interpolation, least, mark, share, first = order
     last = len(found) - 1
     one, two, three, four = found[0], found[min(1, last)], found[min(2, last)], found[min(3, last)]
     starts, ends = gaps[: len(out)], gaps[width:]
+    unsure = 0
     for i in range(len(out)):
         before, until = np.float64(starts[i]), np.float64(ends[i])
         count = width - (until - before)
-        rank = np.floor(q * (count - 1.0)) if k == 0 else k - 1.0 if k > 0 else count + k
+        position = q * (count - 1.0)
+        whole = np.floor(position)
+        rank = whole if k == 0 else k - 1.0 if k > 0 else count + k
         place = rank + _low(until, share) - _low(before, share) - first
         a, b, c, d = np.float64(one[i]), np.float64(two[i]), np.float64(three[i]), np.float64(four[i])
         lower = a if place < 0.5 else b if place < 1.5 else c if place < 2.5 else d
         upper = b if place < 0.5 else c if place < 1.5 else d
-        point = quantile_point(lower, upper, count, q, interpolation)
-        out[i] = point if count >= least else mark
+        if exact:
+            point = quantile_point(lower, upper, count, q, interpolation)
+        else:
+            point = lower + (upper - lower) * (position - whole)
+            point = lower if position == whole else point
+        sufficient = count >= least
+        unsure += (point - point != 0.0) & sufficient
+        out[i] = point if sufficient else mark
+    return unsure
 
 
 @kernel
@@ -424,4 +440,7 @@ def write_observed(finder, memory, values, missing, order, out):
         covered = slice(first, last + width - 1)
         _place_sentinels(values[covered], missing[covered], order.share, keys, gaps)
         _find_ranks(finder, keys, found)
-        _write_points(found, gaps, width, order, out[first:last])
+        part_out = out[first:last]
+        plain = order.k != 0 or order.interpolation == LINEAR_QUANTILE
+        if not plain or _write_points(found, gaps, width, order, False, part_out) > 0:
+            _write_points(found, gaps, width, order, True, part_out)
