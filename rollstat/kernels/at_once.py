@@ -172,7 +172,7 @@ def _from_order(statistic, ordered, count, one, two, three):
     if statistic == MODE:
         return mode_of_sorted(ordered, count)
     lower, upper, near, far, _ = nearest_distances(ordered, count, 0)
-    return deviation(middle(lower, upper), near, far) / one
+    return deviation(middle(lower, upper), near, far) * one
 
 
 @kernel
