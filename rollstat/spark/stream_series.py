@@ -209,7 +209,7 @@ class SeriesRows:
     def _stored(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the columns of the state, whose types no setting of Spark changes."""
         columns = [rows.column(index) for index in self.columns]
-        columns = [column.cast(_stored_type(column.type)) for column in columns]
+        columns = [column.cast(stored_type(column.type)) for column in columns]
         return pa.RecordBatch.from_arrays(columns, names=list(map(str, self.columns)))
 
     def _read(self, key: str, state: Any, schema: pa.Schema) -> _Series:
@@ -423,13 +423,23 @@ def _positions(result: NDArray[Any], merged: _Merged, dropped: NDArray[np.int64]
     return np.ma.MaskedArray(moved, np.ma.getmaskarray(result) | (data < 0))
 
 
-def _stored_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type in which the state holds a column."""
+def stored_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type in which the state holds a column; zone and settings of a session do not change it."""
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         return pa.timestamp(kind.unit, "UTC")
     if pa.types.is_large_string(kind):
         return pa.string()
-    return pa.binary() if pa.types.is_large_binary(kind) else kind
+    if pa.types.is_large_binary(kind):
+        return pa.binary()
+    if pa.types.is_struct(kind):
+        return pa.struct(list(map(_stored_field, kind)))
+    if pa.types.is_map(kind):
+        return pa.map_(_stored_field(kind.key_field), _stored_field(kind.item_field))
+    return pa.list_(_stored_field(kind.value_field)) if pa.types.is_list(kind) else kind
+
+
+def _stored_field(field: pa.Field) -> pa.Field:
+    return field.with_type(stored_type(field.type))
 
 
 def _message(rows: pa.RecordBatch) -> bytes:

@@ -58,6 +58,7 @@ from rollstat.spark.stream_series import (
     SeriesRows,
     forget,
     joined,
+    stored_type,
     without_results,
 )
 from rollstat.windows import Expanding
@@ -343,6 +344,7 @@ class Pack:
             shards = hashes % SHARDS
             order = np.lexsort((hashes, shards))  # the rows of a key are together
             batch = batch.take(pa.array(order)).select(range(batch.num_columns - 1))
+            batch = batch.cast(pa.schema([f.with_type(stored_type(f.type)) for f in batch.schema]))
             shards = shards[order]
             starts = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), len(shards)]
             messages = [write_message(batch.slice(a, b - a)) for a, b in pairwise(starts)]

@@ -54,6 +54,13 @@ def test_messages_hold_one_shard_each():
         keys = [row % 6 for row in rows["row"].to_pylist()]
         assert keys == sorted(keys)  # the rows of a hash are together
         assert rows.schema.names == table.schema.names[:-1]
+    # Rows that wait in the state can be joined with those of a session in another time zone.
+    zoned = batch.set_column(2, "time", batch["time"].cast(pa.timestamp("us", "Asia/Tokyo")))
+    lists = pa.list_(pa.field("element", pa.timestamp("us", "Asia/Tokyo")))
+    zoned = zoned.set_column(4, "list", batch["list"].cast(lists))
+    (again,) = Pack()([zoned])
+    (first,) = read_message(again.column(1)[0].as_py())
+    assert first.schema.types == read_message(packed.column(1)[0].as_py())[0].schema.types
 
 
 @pytest.mark.spark
