@@ -3,6 +3,7 @@
     python asv_bench/features.py                              # prints the table
     python asv_bench/features.py --output docs/performance/tables/features.rst
     python asv_bench/features.py --n 100000 --key merchant --threads 1 --without duckdb spark
+    python asv_bench/features.py --stream         # pushes and queries of a stream
 
 36 features of transactions: sum, mean, median, 95th percentile, maximum and distinct values over 1, 7, 30 and
 90 days and the last 10 and 100 rows of a key, without the row itself. The results are compared before
@@ -288,6 +289,34 @@ def measure(key: str, arguments: argparse.Namespace, folder: str) -> list[str]:
     return [*list_table(table), text, ""]
 
 
+def measure_stream() -> list[str]:
+    """Measure single pushes and queries of a stream over keys with more and more rows in their windows."""
+    table = [["rows in the widest window", "query, µs", "9 of 10 below", "push, µs", "9 of 10 below"]]
+    keys, features = 30, definition("customer")
+    for rows in (10, 100, 1_000):
+        given = pd.DataFrame(transactions(keys * rows)).assign(customer=np.arange(keys * rows) % keys)
+        given["time"] = pd.date_range("2026-01-01", periods=len(given), freq=pd.Timedelta("89D") / len(given))
+        stream = f.FeatureStream.from_frame(features, given)
+        newest = given["time"].max()
+        labels = pd.DataFrame({"customer": range(keys), "time": newest})
+        expected = features.compute(given, at=labels).iloc[:, 2:].to_numpy()
+        found = np.array([list(stream.query(key, newest).values()) for key in range(keys)], float)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        taken: dict[str, list[float]] = {"query": [], "push": []}
+        calls = {"query": stream.query, "push": stream.push}
+        for i in range(40 * keys):
+            time_of_row = newest + pd.Timedelta(i, "s")
+            row = {"customer": i % keys, "merchant": i % 50, "amount": i / 8, "time": time_of_row}
+            for name, given_row in (("query", (i % keys, time_of_row)), ("push", (row,))):
+                start = time.perf_counter()
+                calls[name](*given_row)
+                taken[name].append(time.perf_counter() - start)
+        points = [np.quantile(taken[name], q) * 1e6 for name in taken for q in (0.5, 0.9)]
+        table.append([f"{rows:,}", *(f"{point:.1f}" for point in points)])
+        print("".join(f"{cell:>28}" for cell in table[-1]), flush=True)
+    return list_table(table)
+
+
 def main() -> None:
     """Measure, print, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -297,9 +326,13 @@ def main() -> None:
     parser.add_argument("--share", type=int, default=50, help="pandas takes one key of so many")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--without", nargs="*", default=[], help="libraries to leave out, or spark")
+    parser.add_argument("--stream", action="store_true", help="measure a stream instead")
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     os.environ["POLARS_MAX_THREADS"] = str(arguments.threads)  # read when polars is loaded
+    if arguments.stream:
+        write(arguments.output, measure_stream())
+        return
     lines = []
     with tiers.using("fast"), tempfile.TemporaryDirectory() as folder:
         for key in arguments.key:

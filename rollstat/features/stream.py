@@ -228,6 +228,7 @@ class _Series:
         self._tasks = np.array([[*task[:5], task[-1]] for task in tasks], np.int64).reshape(-1, 6)
         self._parameters = np.array([(*task[5], 0, 0, 0)[:3] for task in tasks], np.float64).reshape(-1, 3)
         self._answer = BoundKernel(at_once.answer)
+        self.answer(self.empty(0), self.dtypes[0].type(0).item(), np.empty(len(found)))  # compiles
 
     def empty(self, room: int) -> _Held:
         """Return no rows, with room for some."""
