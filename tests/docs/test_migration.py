@@ -56,13 +56,13 @@ BY_ROLLSTAT = {
     "indexers in any order": lambda: TIMED.rollstat.rolling(Backwards(), min_periods=1).median(),
     "indexers within groups": lambda: GROUPS["x"].rolling(Backwards(), min_periods=1).median(),
     "win_type": lambda: TIMED.rollstat.rolling(3, win_type="hann").mean(),
+    "win_type within groups": lambda: GROUPS["x"].rolling(3, win_type="hann").mean(),
     "ewm": lambda: TIMED.rollstat.ewm(halflife="2D", times=TIMED.index).mean(),
     "ewm within groups": lambda: GROUPS["x"].ewm(span=3).std(),
     "known functions": lambda: TIMED.rollstat.rolling(3).apply(np.ptp, raw=True),
     "pipe": lambda: TIMED.rollstat.rolling(3).pipe(lambda windows: windows.sum()),
 }
 BY_PANDAS = {
-    "win_type within groups": lambda: GROUPS["x"].rolling(3, win_type="hann").mean(),
     "windows of no rows": lambda: TIMED.rollstat.rolling(0).sum(),
     "functions of few windows": lambda: TIMED.rollstat.rolling(3).apply(lambda x: x[-1] - x[0], raw=True),
     "functions of Series": lambda: TIMED.rollstat.rolling(3).apply(lambda x: x.iloc[0]),
