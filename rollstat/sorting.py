@@ -66,7 +66,7 @@ def sorted_records(
     observed = len(values) - int(np.count_nonzero(absent))
     kind, size = values.dtype.kind, values.dtype.itemsize
     if kind == "f" and size in (4, 8):
-        keys = values.astype(np.float64, copy=False).view()
+        keys: NDArray[Any] = values.astype(np.float64, copy=False).view()
         records = _radix_records(keys, absent, observed)
         if records is not None:
             return keys, records

@@ -68,7 +68,7 @@ def _pays(function: Any, variant: Any) -> bool:
     return _ready[variant] or _spent.get(variant, 0.0) > QUICK_SECONDS
 
 
-def pays(kernel: Any, variant: str, seconds: float) -> bool:
+def pays(kernel: Any, variant: Any, seconds: float) -> bool:
     """Return whether to compile a variant of a kernel, and note that it would save so many seconds."""
     if _setting.mode != "auto" or config.DISABLE_JIT:
         return _setting.mode == "fast" and not config.DISABLE_JIT

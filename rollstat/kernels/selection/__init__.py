@@ -1,7 +1,7 @@
 """Order statistics of sliding windows: the k-th smallest observation, its position and the next one.
 
-Equal windows of up to a few hundred rows: `selection_network` runs a network over many windows at once, and a
-special one for windows of five rows.
+Equal windows of up to a few hundred rows: `selection_network` runs a network over many windows at once, from
+a list of comparisons, or compiled into the loop. It also finds observations among missing values.
 
 Equal windows of any width: `bulk_select` ranks the values of a few windows at a time. It sorts (`radix_sort`)
 only a band of values, gathers the rows that can change the answer (`band_codes`), and moves a cursor over a

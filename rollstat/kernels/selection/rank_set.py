@@ -1,4 +1,4 @@
-r"""A set of ranks that counts and finds its members: a bitmap with counts on two levels.
+r"""A set of ranks that finds its members by number: a bitmap with counts on two levels.
 
 ::
 
@@ -134,23 +134,6 @@ def remove_observation(rank_set, copies, cursors, rank):
     remove(rank_set, removed)
     move_cursors(cursors, removed, -1)
     return removed
-
-
-@kernel
-def count_below(rank_set, rank):
-    """Return the number of members below `rank`."""
-    bits, fine, coarse, size = rank_set
-    i = rank >> 6
-    if i >= len(bits):
-        return size[0]
-    found = np.int64(count_ones(bits[i] & ((_ONE << np.uint64(rank & 63)) - _ONE)))
-    for j in range(i & ~15, i):
-        found += count_ones(bits[j])
-    for j in range(i >> 10 << 6, i >> 4):
-        found += fine[j]
-    for j in range(i >> 10):
-        found += coarse[j]
-    return found
 
 
 @kernel

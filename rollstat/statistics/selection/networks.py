@@ -21,7 +21,8 @@ wanted rank depends are kept.
 
 The networks run over *lanes*, one block in each (:mod:`rollstat.kernels.selection.selection_network`). Value
 ``T * s + j`` of a block is value ``j`` of the block ``s`` lanes further on. So there are ``T`` rows of input,
-and what two blocks share is computed once: a reference is a row together with a lane shift.
+and what two blocks share is computed once: a reference is a row together with a lane shift. Networks that are
+compiled (:mod:`rollstat.compile.simd.register_networks`) have a row for every value that a block covers.
 """
 
 from collections.abc import Iterable
