@@ -14,6 +14,9 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from datetime import timedelta
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,7 @@ from benchmarks.tables import list_table, write
 from benchmarks.timing import milliseconds, ratio
 
 import rollstat
+import rollstat.operators
 
 # The turn of a slow library ends after so many elements; some pushes of river pass over the whole window.
 SLOW = 2_000
@@ -46,6 +50,91 @@ def pushes(statistic: str, window: int, rounds: int, n: int) -> dict[str, float]
             for x in given:
                 push(x)
             best[library] = min(best[library], (time.process_time_ns() - start) / len(given))
+    return best
+
+
+TIMED: dict[str, Callable[[Any], Any]] = {
+    "mean": lambda width: rollstat.RollingMean(width),
+    "var": lambda width: rollstat.RollingVar(width),
+    "max": lambda width: rollstat.RollingMax(width),
+    "median": lambda width: rollstat.RollingMedian(width),
+    "5 % quantile": lambda width: rollstat.RollingQuantile(width, 0.05),
+    "Maximum, general": lambda width: rollstat.TimeAggregate(rollstat.operators.Maximum(), width),
+}
+"""Streams over a width."""
+START = np.datetime64("2024-01-01", "us")
+
+
+def _csp_graph(statistic: str, width: timedelta, edge: Any) -> Any:
+    """Return a graph of csp over the edge of values, or over the values alone."""
+    csp, found = import_module("csp"), import_module("csp.stats")
+    name, options = statistic.removesuffix(", general").lower().replace("maximum", "max"), {}
+    if "quantile" in name:
+        name, options = "quantile", {"quant": Q}
+
+    @csp.graph  # type: ignore[misc]
+    def graph() -> None:
+        made = edge(csp)
+        if statistic:
+            made = getattr(found, name)(made, interval=width, min_window=timedelta(0), **options)
+        csp.add_graph_output("result", made, tick_count=1)
+
+    return graph
+
+
+def _csp_ticks(statistic: str, window: int, values: np.ndarray) -> float:
+    """Return nanoseconds that csp takes for a tick in a run of its engine."""
+    csp = import_module("csp")
+    times = START.astype("M8[ns]") + np.arange(len(values)) * np.timedelta64(1, "s")
+    graph = _csp_graph(statistic, timedelta(seconds=window), lambda csp: csp.curve(float, (times, values)))
+    start = time.process_time_ns()
+    csp.run(graph, starttime=START.item(), endtime=timedelta(seconds=len(values)))
+    return (time.process_time_ns() - start) / len(values)
+
+
+def timed_pushes(statistic: str, window: int, rounds: int, n: int) -> dict[str, list[float]]:
+    """Return nanoseconds of pushes with times: shortest mean of a round, and each push's shortest time.
+
+    A row comes each second, so that a window has as many rows as its width has seconds.
+    """
+    values = np.random.default_rng(7).standard_normal(n)
+    rows = values.tolist()
+    numbers, datetimes = (TIMED[statistic](width) for width in (float(window), f"{window}s"))
+    best = dict.fromkeys(("numbers", "datetimes", "csp", "csp, no statistic"), float("inf"))
+    single = np.full(n, np.inf)
+    for i in range(rounds):
+        seconds = np.arange(i * n, (i + 1) * n)
+        moments = list(START.astype("M8[s]") + seconds)
+        for name, push, times in (
+            ("numbers", numbers.push, seconds.astype(float).tolist()),
+            ("datetimes", datetimes.push, moments),
+        ):
+            start = time.process_time_ns()
+            for x, t in zip(rows, times):
+                push(x, t)
+            best[name] = min(best[name], (time.process_time_ns() - start) / n)
+        each, clock = TIMED[statistic](float(window)), time.perf_counter_ns
+        took = []
+        for x, t in zip(rows, map(float, range(n))):
+            begin = clock()
+            each.push(x, t)
+            took.append(clock() - begin)
+        single = np.minimum(single, took)
+        if find_spec("csp"):
+            best["csp"] = min(best["csp"], _csp_ticks(statistic, window, values))
+            best["csp, no statistic"] = min(best["csp, no statistic"], _csp_ticks("", window, values))
+    full = single[window:]
+    return {name: [took] for name, took in best.items()} | {"each": np.quantile(full, (0.5, 0.999)).tolist()}
+
+
+def floor(rounds: int, n: int) -> float:
+    """Return nanoseconds for the same loop over a function of Python's own that returns a float."""
+    values, best = np.random.default_rng(7).standard_normal(n).tolist(), float("inf")
+    for _ in range(rounds):
+        start = time.process_time_ns()
+        for x in values:
+            abs(x)
+        best = min(best, (time.process_time_ns() - start) / n)
     return best
 
 
@@ -157,6 +246,13 @@ def main() -> None:
 
     others = ("rollstat three_trees", "rollstat two_stacks")
     one = [["statistic", "window", "rollstat", "by name", "screamer", "river", "screamer / rollstat"]]
+    timed = [["statistic", "rows", "times as floats", "as datetime64", "p50", "p99.9", "csp", "csp alone"]]
+    for statistic in TIMED:
+        for window in (window for window in arguments.windows if window < arguments.pushes):
+            each = timed_pushes(statistic, window, arguments.rounds, arguments.pushes)
+            texts = [f"{x:,.0f}" if np.isfinite(x) else "" for found in each.values() for x in found]
+            timed.append([statistic, f"{window:,}", *texts[:2], *texts[4:], *texts[2:4]])
+            print("  ".join(f"{cell:>10}" for cell in timed[-1]), flush=True)
     many = [["statistic", "window", "function", "extend", "function, joined", "extend, going on", "screamer"]]
     many[0] += ["extend / function", "going on / joined", "screamer / extend"]
     for statistic in STREAMS:
@@ -196,8 +292,15 @@ def main() -> None:
     about = (
         "Nanoseconds a push from Python into a full window of normal numbers, shortest of "
         f"{arguments.rounds} rounds; the k-th is the 5 % smallest, which the others give as a quantile. "
-        "By name: the k-th by ``three_trees``, mean and variance by ``two_stacks``. The check that no other "
-        "thread uses the stream takes at most 2 ns of them, by alternating runs without it."
+        "By name: the k-th by ``three_trees``, mean and variance by ``two_stacks``. The same loop over "
+        f"Python's ``abs`` takes {floor(arguments.rounds, arguments.pushes):.0f} ns, the least that a call "
+        "from Python takes."
+    )
+    about_timed = (
+        "Nanoseconds a push with a time into a window by width, a row each second, shortest of "
+        f"{arguments.rounds} rounds; p50 and p99.9 of the single pushes with times as floats, each the "
+        "shortest of the rounds, with the time of the clock. csp: processor time a tick for a run of its "
+        "engine over an array, with the statistic and without; its ticks need no calls from Python."
     )
     about_arrays = (
         f"Milliseconds for an array of {arguments.n:,} numbers, median of {arguments.rounds} rounds: the "
@@ -215,7 +318,18 @@ def main() -> None:
         f"Milliseconds for an array of {arguments.n:,} numbers through ``FixedAggregate``, empty or full, "
         "and of ``rolling_aggregate`` with the same operator."
     )
-    text = [*list_table(one), about, "", *list_table(many), about_arrays, "", *list_table(short)]
+    text = [
+        *list_table(one),
+        about,
+        "",
+        *list_table(timed),
+        about_timed,
+        "",
+        *list_table(many),
+        about_arrays,
+        "",
+        *list_table(short),
+    ]
     text += [about_short, "", *list_table(general)]
     write(arguments.output, [*text, about_operators, "", made_by, ""])
 

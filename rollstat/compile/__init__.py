@@ -6,7 +6,7 @@
 - `cache`: machine code on disk: keys, folders, files, CPU levels.
 - `jit`: the kernel decorator.
 - `lowering`: compilation of functions that kernels call; bit operations, prefetching.
-- `fast_call`: compilation of single pushes, which Python calls with one element at a time.
+- `entries`: methods that Python calls as those written in C, for single pushes.
 - `bound_calls`: compiled functions for arguments whose types are known in advance.
 - `simd`: machine vectors as instructions.
 

@@ -5,16 +5,12 @@ then called directly. The dispatcher would inspect the type of each argument in 
 than a single step.
 """
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numba import config, typeof
 
-from rollstat.compile.fast_call import types_of_step
-
-BoundStep = tuple[Callable[[Any, float], Any], Any]
+from rollstat.compile.entries import STEPS, compiled_step, words_of
 
 _compiled: dict[Any, Any] = {}
 
@@ -59,26 +55,21 @@ class BoundKernel:
         return self._code(*arguments)
 
 
-def _interpreted(step: Any, *arguments: Any) -> Any:
-    if not isinstance(arguments[-1], float):
-        raise TypeError("x must be a float")
-    return step(*arguments)
+class Words(np.ndarray[Any, Any]):
+    """Steps and their arguments, as :mod:`rollstat.compile.entries` reads them."""
+
+    held: Any = None
+    """What must stay in memory: the arguments and the code."""
 
 
-def bind_step(step: Any, *arguments: Any) -> Any:
-    """Return a compiled step, to be called with these arguments and then a float.
-
-    A step rejects anything but a float with a TypeError, before it changes anything.
-    """
-    if config.DISABLE_JIT:
-        return partial(_interpreted, step)
-    key = step, *map(kind, arguments)
-    return _compiled.get(key) or _compiled.setdefault(key, step.compile(types_of_step(arguments)))
-
-
-def bind_push(step: Any, *arguments: Any) -> BoundStep:
-    """Return a compiled step with all arguments bound but the last, and the last: ``step(last, x)``."""
-    # A call through `partial` takes time, so a step with one argument needs none.
-    *leading, last = arguments
-    code = bind_step(step, *arguments)
-    return (partial(code, *leading) if leading else code), last
+def words(steps: tuple[Any, ...], *arguments: Any) -> Words:
+    """Return steps and the arguments that all take; no step if none can be compiled for these."""
+    found = []
+    for step in () if config.DISABLE_JIT else steps:
+        key = step, *map(kind, arguments)
+        found.append(_compiled.get(key) or _compiled.setdefault(key, compiled_step(step, arguments)))
+    addresses = [address for address, _ in found]
+    numbers = addresses + [0] * (STEPS - len(found))
+    made = np.array(numbers + words_of(arguments) if all(addresses) else [0] * STEPS).view(Words)
+    made.held = arguments, found
+    return made

@@ -26,7 +26,7 @@ import pickle
 import sys
 import time
 import zlib
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from io import BytesIO
@@ -52,7 +52,8 @@ _log = logging.getLogger("rollstat")
 _FORMAT = b"rollstat kernel 1\n"
 MARKER = ".ready"
 """End of the names of the files that :func:`mark` makes."""
-_MANGLED = "_ZN"  # begins the names of functions, of their wrappers for Python, and of environments
+# Begin the names of functions, of their wrappers for Python, and of environments; and of wrappers for C.
+_MANGLED = "_ZN", "cfunc._ZN"
 _VERSIONS = sys.implementation.cache_tag, numba.__version__, llvmlite.__version__
 
 # Levels of the x86-64 psABI from high to low, and the features that each needs. Code for a level runs on
@@ -203,10 +204,18 @@ class _Unpickler(pickle.Unpickler):
         return self._classes[pid]
 
 
+def all_types(arguments: Iterable[Any]) -> Iterator[Any]:
+    """Yield types of arguments and, of tuples, those of their items."""
+    for type_ in arguments:
+        yield type_
+        if isinstance(type_, types.BaseTuple):
+            yield from all_types(type_)
+
+
 def _operators(signature: Any) -> list[type]:
     """Return the NamedTuple classes among the types of the arguments of a kernel."""
     arguments, _ = normalize_signature(signature)
-    found = {type_.instance_class for type_ in arguments if isinstance(type_, types.BaseNamedTuple)}
+    found = {t.instance_class for t in all_types(arguments) if isinstance(t, types.BaseNamedTuple)}
     return sorted(found, key=lambda cls: cls.__qualname__)
 
 

@@ -27,7 +27,7 @@ from numba.core.ir_utils import build_definitions
 from numba.core.registry import CPUDispatcher
 
 from rollstat.compile import interrupts
-from rollstat.compile.cache import KernelCache, record
+from rollstat.compile.cache import KernelCache, all_types, record
 
 # ``i & INDEX`` equals `i` for every valid index and tells the compiler that it is not negative. Array
 # accesses then need no test for counting from the end, which can take a third of the time of a kernel. The
@@ -84,7 +84,7 @@ class _UncountedCompiler(_FunctionCompiler):
     library_class = _Library
 
     def _choose_counting(self, args):
-        tuples = [type_ for type_ in args if isinstance(type_, types.BaseNamedTuple)]
+        tuples = [type_ for type_ in all_types(args) if isinstance(type_, types.BaseNamedTuple)]
         operators = any(hasattr(type_.instance_class, "combine") for type_ in tuples)
         self.targetoptions["_nrt"] = operators and any(map(_holds_arrays, args))
 
@@ -218,11 +218,7 @@ CHOSEN = []
 
 def _mentions(arguments, cls):
     """Return whether types of arguments contain operators of a class."""
-    return any(
-        isinstance(type_, types.BaseTuple)
-        and (getattr(type_, "instance_class", None) is cls or _mentions(type_, cls))
-        for type_ in arguments
-    )
+    return any(getattr(type_, "instance_class", None) is cls for type_ in all_types(arguments))
 
 
 def forget(cls):

@@ -1,7 +1,7 @@
 """How the statistics of rows use their windows: representation, compiled step and answer.
 
 Each function takes the :class:`~rollstat.streaming.statistic_window.StatisticWindow`. A `..._window` makes
-the representation, a `..._step` returns a step of :mod:`rollstat.kernels.steps` with its arguments,
+the representation, a `..._step` returns a step of :mod:`rollstat.kernels.steps` with its parameters,
 and a `..._answer` returns the stored form of the answer of a window with enough observations: a tuple for
 several outputs, None if there is no answer.
 """
@@ -94,16 +94,15 @@ def order_step(window: Any) -> Step | None:
         return None
     held, (request, *second) = window.representation, window.computation.requests
     if second:
-        parameters = request.q, second[0].q, INTERPOLATIONS[request.interpolation]
-        return steps.QuantileDistance(), (*parameters, *(each.state for each in held.pair))
+        return steps.QuantileDistance(), (request.q, second[0].q, INTERPOLATIONS[request.interpolation])
     trees = isinstance(held, TreeWindow)
     if isinstance(request, Kth) and window.computation.positions:
-        return (steps.ArgkthByTrees() if trees else steps.ArgkthByHeaps()), (held.state,)
+        return (steps.ArgkthByTrees() if trees else steps.ArgkthByHeaps()), ()
     if isinstance(request, Kth):
-        return (steps.KthByTrees() if trees else steps.KthByHeaps()), (held.state,)
+        return (steps.KthByTrees() if trees else steps.KthByHeaps()), ()
     if window.statistic == "median" and not trees:
-        return steps.Median(), (held.state,)
-    parameters = request.q, INTERPOLATIONS[request.interpolation], held.state
+        return steps.Median(), ()
+    parameters = request.q, INTERPOLATIONS[request.interpolation]
     return (steps.QuantileByTrees() if trees else steps.Quantile()), parameters
 
 
@@ -175,8 +174,8 @@ def _distance(window: Any, low: Any, high: Any, whole: bool = True) -> Any:
 
 
 _STEPS = {
-    "min": steps.Minimum,
-    "max": steps.Maximum,
+    "min": steps.WedgeMinimum,
+    "max": steps.WedgeMaximum,
     "ptp": steps.Range,
     "argmin": steps.Argmin,
     "argmax": steps.Argmax,
@@ -203,8 +202,9 @@ def extrema_step(window: Any) -> Step | None:
     held, (name, *second) = window.representation, window.computation.names
     if second:
         return None
-    wedge = isinstance(held, WedgeWindow)
-    return _STEPS[name](), (window.needs, *held.arrays) if wedge else (held.state,)
+    if isinstance(held, MonotonicWindow):
+        return (steps.Minimum() if name == "min" else steps.Maximum()), ()
+    return _STEPS[name](), (window.needs,)
 
 
 def extrema_answer(window: Any) -> Any:

@@ -2,8 +2,8 @@ r"""The stream class: one window behind push, pop, extend and value, with copies
 
 ::
 
-    push(x) ---> the window's fast step, if it has one: one compiled call
-            \--> window.push: check and encode x, remove old rows, add the row, decode the answer
+    push(x, t) ---> the compiled step of the window, if it has one and takes these objects
+               \--> window.push: check and encode x, remove old rows, add the row, decode the answer
 
     stream ---> snapshot() ---> bytes ---> restore ---> an equal stream, in another process or release
 
@@ -13,23 +13,27 @@ middle of a change, and nobody uses one that has been left there. Other threads 
 only after calls, in loops and at the beginning of functions, so lines without these are executed together.
 """
 
+import inspect
 import json
 import numbers
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from itertools import repeat
-from operator import attrgetter
+from operator import attrgetter, is_not
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import rollstat.streaming
-from rollstat.compile.bound_calls import BoundStep
+from rollstat.compile import entries
+from rollstat.compile.bound_calls import Words, words
 from rollstat.explanation import Explanation, Step
+from rollstat.kernels import row_times
 from rollstat.options import numpy_times, whole_number
 from rollstat.registry import REGISTRY
 from rollstat.snapshots import SnapshotError, read, write
-from rollstat.streaming.window_spec import WindowSpec
+from rollstat.streaming.window_spec import WindowSpec, nanoseconds
 
 OPERATOR_COSTS = {
     "daba": "O(1) combinations in every single push",
@@ -43,7 +47,14 @@ CLASSES: dict[str, type["Stream"]] = {}
 State = tuple[dict[str, Any], list[NDArray[Any]]]
 
 
-class _Closed:
+class _Quick:
+    """What has a compiled step, in the slot where the methods of streams read it."""
+
+    __slots__ = ("quick",)
+    quick: Words
+
+
+class _Closed(_Quick):
     """In place of a window that is in use, or that an error has left in the middle of a change."""
 
     def __getattr__(self, name: str, *value: Any) -> Any:
@@ -57,11 +68,12 @@ class _Closed:
     __setattr__ = __getattr__
 
 
-CLOSED: Any = _Closed()
+CLOSED: Any = _Closed()  # without a step
+NO_STEP = words(())
 _read_value = attrgetter("value")
 
 
-class Window:
+class Window(_Quick):
     """The window of a stream and its statistic.
 
     Its other methods are ``extend(columns, times)``, ``load_tail(columns, times)`` and ``state()``, of all
@@ -79,9 +91,10 @@ class Window:
         What infinite and missing elements are.
     columns : int
         How many series the elements come from.
-    fast_step : tuple or None
-        A compiled push and its state, called as ``push(state, x)`` with a float; anything else is a TypeError
-        that changes nothing.
+    quick : Words
+        The compiled steps, or none. Whatever takes other memory must bind them to it.
+    times : Times
+        Times of rows, those that the window needs.
     adapter, states
         The operator of a window that has one, and what the window keeps.
     statistic, parameters
@@ -95,15 +108,58 @@ class Window:
     inf = "value"
     nan_policy = "omit"
     columns = 1
-    fast_step: BoundStep | None = None
+    times: Any
     adapter: Any
     states: Any
+    _memory: tuple[NDArray[Any], ...] = ()
     statistic: str
     parameters: dict[str, Any]
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
+        """Return a window without a step."""
+        window = super().__new__(cls)
+        window.quick = NO_STEP
+        return window
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_memory": ()}  # without steps, which are of this process
 
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, remove the rows that leave the window, and return the result."""
         raise NotImplementedError  # every window has its own
+
+    def _held_by_steps(self) -> tuple[NDArray[Any], ...]:
+        """Return the arrays that compiled steps work on; none if there are no steps."""
+        return ()
+
+    def _make_words(self) -> Words:
+        """Return the steps bound to these arrays."""
+        return NO_STEP
+
+    def _bind(self) -> None:
+        """Bind the compiled steps to the memory of the window, if it has changed."""
+        memory = self._held_by_steps()
+        if len(memory) != len(self._memory) or any(map(is_not, memory, self._memory)):
+            self._memory, self.quick = memory, self._make_words() if memory else NO_STEP
+
+    def _push_quickly(self, numbers: list[float], stored: Any) -> Any:
+        """Push floats and a time in stored form by the compiled step, and make room for them before."""
+        header, given = self.times.header, numbers if stored is None else [*numbers, stored]
+        before, header[row_times.CLASS] = header[row_times.CLASS], id(np.datetime64)
+        if self.spec.kind == "time":
+            given[-1] = np.datetime64(stored, "ns")
+        self.changed = True
+        result = entries.step_of(self.quick)(*given)
+        if result is NotImplemented:
+            self._make_room()
+            self._bind()
+            result = entries.step_of(self.quick)(*given)
+        header[row_times.CLASS] = before
+        return result
+
+    def _make_room(self) -> None:
+        """Take memory of another size, if the present one does not suit a further row."""
+        raise NotImplementedError  # every window with steps has its own
 
     def _push_all(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
         """Add the rows of arrays one by one, and return the results."""
@@ -178,6 +234,7 @@ class Window:
 class Stream:
     """A statistic of a stream, computed element by element."""
 
+    __slots__ = ("__dict__", "__weakref__", "_window")
     _window: Any  # or CLOSED
     _own_window: Any
     _window_class: ClassVar[Any]
@@ -189,7 +246,13 @@ class Stream:
             CLASSES[cls.__name__] = cls
 
     def _set_window(self, window: Any) -> None:
+        if window.quick[0]:
+            _compile_methods(type(self))
         self._own_window = self._window = window
+
+    def _close(self) -> None:
+        """Reject all calls but `reset`: a compiled step has raised."""
+        self._window = CLOSED
 
     def _use(self, use: Callable[[Any], Any], kind_of_times: str = "") -> Any:
         """Return what a function of the window returns; nobody else uses the window meanwhile.
@@ -219,7 +282,11 @@ class Stream:
         duration: Any = np.timedelta64  # NumPy counts it among the integers
         if times is None or (isinstance(times, numbers.Real) and not isinstance(times, duration)):
             return times, ""
-        found, kind = numpy_times(name, times)
+        single = nanoseconds(times) if isinstance(times, datetime) else None
+        if single is not None:
+            found, kind = np.datetime64(single[0], "ns"), single[1]
+        else:
+            found, kind = numpy_times(name, times)
         if kind and self._kind_of_times not in ("", kind):
             raise TypeError(f"{name} must be {self._kind_of_times}, like the times before; got {kind}")
         return found[()], kind  # a scalar, if it is one
@@ -233,7 +300,15 @@ class Stream:
 
     def _call(self, name: str, elements: tuple[Any, ...], t: Any) -> Any:
         time, kind = self._numpy_times("t", t)
-        return self._use(lambda window: getattr(window, name)(elements, time), kind)
+        naive = isinstance(t, datetime) and kind == self._kind_of_times == "naive datetimes"
+        if naive and name == "push" and self._window.quick[0]:  # then the method is a compiled one
+            return RollingStream.push(self, *elements, time)  # type: ignore[arg-type]
+        result = self._use(lambda window: getattr(window, name)(elements, time), kind)
+        if kind:
+            # Steps read only objects that are certain to be of the kind of the times before.
+            found = {"naive datetimes": id(np.datetime64), "timedeltas": id(np.timedelta64)}.get(kind, 0)
+            self._own_window.times.header[row_times.CLASS] = found
+        return result
 
     def reset(self) -> None:
         """Remove all rows."""
@@ -310,7 +385,8 @@ class RollingStream(Stream, abstract=True):
         x : number, datetime64, timedelta64 or None
             The element. None, NaN and NaT are missing: they take a row but are not observations.
         t : number, datetime or timedelta, optional
-            The time of the element if the window is a width; it must not decrease.
+            The time of the element if the window is a width; it must not decrease. Times of NumPy take the
+            least time.
 
         Returns
         -------
@@ -326,16 +402,9 @@ class RollingStream(Stream, abstract=True):
             If an exact result does not fit in 64 bits. Sums and products have added the element nevertheless,
             other streams do not change.
         """
-        step = self._window.fast_step
-        if step is not None and t is None:
-            try:
-                return step[0](step[1], x)
-            except BaseException:
-                window, self._window = self._window, CLOSED
-                if isinstance(x, float):  # a signal, after the step
-                    raise
-                self._window = window  # nothing has changed
         return self._call("push", (x,), t)
+
+    _push = push  # which remains where the method is a compiled one
 
     def insert(self, *elements: Any) -> Any:
         """Add an element that may be older than the newest one, and return the result at the newest time.
@@ -376,6 +445,8 @@ class RollingStream(Stream, abstract=True):
             If there are fewer rows, or the stream was not made with ``None``. The stream does not change.
         """
         return self._remove("pop", n)
+
+    _pop = pop
 
     def _remove(self, name: str, n: int) -> Any:
         """Call a method of the window with a number of rows."""
@@ -470,6 +541,18 @@ class RollingStream(Stream, abstract=True):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} rows, value {self.value!r}>"
+
+
+def _compile_methods(cls: type[Stream]) -> None:
+    """Replace the methods `push` and `pop` of a class by those that try compiled steps first."""
+    for base in cls.__mro__:
+        for name in ("push", "pop"):
+            function = vars(base).get(name)
+            if function is not None and function is vars(base).get(f"_{name}"):
+                parameters = inspect.signature(getattr(base, name)).parameters.values()
+                plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
+                text = str(inspect.Signature(plain)).replace("(self", "($self", 1)
+                setattr(base, name, entries.method(base, getattr(entries, name), text, function.__doc__))
 
 
 def unpickle(cls: type[Stream], window: Any) -> Any:

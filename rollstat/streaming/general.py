@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from rollstat.names import suggesting
 from rollstat.options import whole_number
-from rollstat.streaming.base import CLOSED, RollingStream, Stream, Window, unpickle
+from rollstat.streaming.base import RollingStream, Stream, Window, unpickle
 from rollstat.streaming.greedy_window import GreedyWindow
 from rollstat.streaming.operator_window import OperatorWindow
 from rollstat.streaming.window_spec import WindowSpec
@@ -42,16 +42,9 @@ class OperatorStream(RollingStream, abstract=True):
         Exception
             Whatever methods of the operator raise. The stream then rejects all calls but :meth:`reset`.
         """
-        # An operator of the caller's own may raise TypeError, so the step is not tried with other types.
-        if len(elements) == 1 and type(elements[0]) is float:
-            step = self._window.fast_step
-            if step is not None:
-                try:
-                    return step[0](step[1], elements[0])
-                except BaseException:
-                    self._window = CLOSED
-                    raise
         return self._add_row("push", elements)
+
+    _push = push  # type: ignore[assignment]
 
     def add(self, *elements: Any) -> None:
         """Add an element and remove what leaves the window, without computing the result.

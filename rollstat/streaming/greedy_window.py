@@ -193,7 +193,7 @@ class GreedyWindow(Window):
         adapter = self.adapter
         self.states = ObjectTree(adapter) if adapter.objects else NumberTree(adapter)
         # Times of the rows from the start of the last window on, and that window.
-        self._times = Times(np.empty(0, self.spec.time_dtype))
+        self.times = Times(np.empty(0, self.spec.time_dtype))
         self._newest_time: Any = None
         self._last: tuple[Any, Any] | None = None
 
@@ -210,7 +210,7 @@ class GreedyWindow(Window):
             raise
         if self.spec.timed:
             self._newest_time = stored
-            self._times.append(stored)
+            self.times.append(stored)
         return value
 
     def extend(self, columns: tuple[Any, ...], times: None) -> None:
@@ -221,14 +221,14 @@ class GreedyWindow(Window):
         self.states.extend(values, missing)
         if stored is not None and len(stored):
             self._newest_time = stored[-1].item()
-            self._times.extend(stored)
+            self.times.extend(stored)
 
     def _move(self, start: int, end: int) -> Any:
         first = self.bounds[0]
         self.changed = True
         observations = self.states.move(start, end, max(self.min_periods, 1))
         if self.spec.timed:
-            self._times.drop(start - first)
+            self.times.drop(start - first)
         return self._changed_result(observations)
 
     def move_to_rows(self, start: Any, end: Any) -> Any:
@@ -249,7 +249,7 @@ class GreedyWindow(Window):
         if high < max(low, last[1]):
             raise ValueError(f"end must not decrease, nor be before start; got {end!r}")
         first = self.bounds[0]
-        rows = first + self._times.up_to(low), first + self._times.up_to(high)
+        rows = first + self.times.up_to(low), first + self.times.up_to(high)
         self.changed, self._last = True, (low, high)
         return self._move(*rows)
 
@@ -275,7 +275,7 @@ class GreedyWindow(Window):
         return self.states.rows
 
     def _separate(self) -> None:
-        self.states, self._times = self.states.copy(), Times(self._times.numbers)
+        self.states, self.times = self.states.copy(), self.times.copy()
 
     def state(self) -> State:
         """Return parameters and arrays for a snapshot."""
@@ -285,7 +285,7 @@ class GreedyWindow(Window):
             "newest": self._newest_time,
             "last": None if self._last is None else list(self._last),
         }
-        return self._arguments(self.adapter.dtype_name) | own, [*self.states.state, self._times.numbers]
+        return self._arguments(self.adapter.dtype_name) | own, [*self.states.state, self.times.numbers]
 
     @classmethod
     def from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
@@ -294,7 +294,7 @@ class GreedyWindow(Window):
         window = cls(operator_by_name(*parameters["operator"]), **options)
         spec, (*trees, times) = window.spec, arrays
         window.states.adopt(trees)
-        window._times = Times(spec.restored_times(times, max(window.arrived - window.bounds[0], 0)))
+        window.times = Times(spec.restored_times(times, max(window.arrived - window.bounds[0], 0)))
         newest, last = spec.restored_time(parameters["newest"]), parameters["last"]
         has_newest = spec.timed and window.arrived > 0
         if (newest is not None) != has_newest or (has_newest and (times > newest).any()):
@@ -302,7 +302,7 @@ class GreedyWindow(Window):
         if last is not None:
             low, high = last = tuple(map(spec.restored_time, last))
             first, end = window.bounds
-            if low > high or window._times.up_to(low) or first + window._times.up_to(high) < end:
+            if low > high or window.times.up_to(low) or first + window.times.up_to(high) < end:
                 raise ValueError("its last window does not fit its rows")
         elif spec.timed and window.bounds != (0, 0):
             raise ValueError("its last window must be of times")

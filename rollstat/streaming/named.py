@@ -38,7 +38,7 @@ _NAN_POLICY = """nan_policy : {"omit", "propagate", "raise"}, default "omit"
     What to do with missing elements: ignore them; answer with a missing result while the window holds one; or
     raise ValueError. Pushes take longer with the others than with ``"omit"``."""
 _INF = """inf : {"value", "missing"}, default "value"
-    What infinite elements of floats are: values like any other, or missing ones, whose pushes take longer."""
+    What infinite elements of floats are: values like any other, or missing ones."""
 _DTYPES = {"f": "floats", "i": "integers", "b": "bool", "M": "datetimes", "m": "timedeltas"}
 
 
@@ -179,7 +179,7 @@ def _class(row: StreamRow) -> Any:
         "statistic": row.statistic,
     }
     if of_operator and REGISTRY[row.statistic].series == 1:
-        namespace["push"] = RollingStream.push
+        namespace["push"] = namespace["_push"] = RollingStream._push
     return type(row.name, (OperatorStream if of_operator else RollingStream,), namespace)
 
 

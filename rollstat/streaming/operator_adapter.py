@@ -109,15 +109,12 @@ class OperatorAdapter:
 
     @property
     def is_plain(self) -> bool:
-        """Whether any float64 goes in, one comes out, perhaps with a count, and no result can overflow."""
-        counted = bool(getattr(self.ready, "last_is_count", False))
-        known = len(self._further) == counted and self.codec.dtype == np.float64
-        if self.objects or self.columns != 1 or not known:
+        """Whether float64 go in, and numbers come out that cannot overflow."""
+        if self.objects or self.codec.dtype != np.float64 or hasattr(self.ready, "overflowed"):
             return False
-        if self.codec.finite:
+        if self.with_time:
             return False
-        plain = len(self.layout.outputs) == 1 + counted and self.layout.outputs[0] == np.float64
-        return plain and self.layout.single != counted and not hasattr(self.ready, "overflowed")
+        return not any(output.shape for output in self.layout.outputs)
 
     @property
     def example(self) -> Any:

@@ -14,13 +14,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from rollstat.compile.bound_calls import bind, kind
+from rollstat.compile.bound_calls import BoundKernel, bind, kind
 from rollstat.kernels.aggregate import base_intervals, window, window_extend
 from rollstat.kernels.aggregate.operator_calls import lower, take
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, resize
-from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, SPAN
+from rollstat.kernels.aggregate.window import FOLDED, MORE, SPAN
 from rollstat.kernels.rings import SMALLEST, resized_ring, suitable_size
-from rollstat.kernels.steps import push_counted, push_row
 from rollstat.operators.layout import Layout
 from rollstat.results import convert
 from rollstat.streaming.operator_adapter import OperatorAdapter
@@ -185,10 +184,7 @@ class NumberWindow(ArrayState):
         header = np.concatenate([header, np.zeros(MORE, np.int64)])
         header[SPAN] = spec.fixed or _MANY_ROWS
         self.state = [header, cells, np.zeros(int(header[MASK]) + 1, spec.time_dtype)]
-        stamp = self.stamps[0].item()
-        arguments = stamp, stamp, adapter.example, True, 1, *self._result
-        self._push = bind(window.push, queue, self.operator, *self.state, *arguments)
-        self._evaluate = bind(window.evaluate, queue, self.operator, header, cells, *self._result)
+        self._push, self._evaluate = BoundKernel(window.push), BoundKernel(window.evaluate)
         self._extends: dict[Any, Any] = {}
 
     def _queue(self, algorithm: str) -> Any:
@@ -202,12 +198,6 @@ class NumberWindow(ArrayState):
     @state.setter
     def state(self, state: Sequence[NDArray[Any]]) -> None:
         self.header, self.cells, self.stamps = state
-
-    def quick_step(self, least: int) -> tuple[Any, ...]:
-        """Return the step that pushes a float into a window of SPAN rows, and what it takes before that."""
-        self.header[LEAST] = least
-        step = push_counted if getattr(self.operator, "last_is_count", False) else push_row
-        return step, self.queue, self.operator, *self.state
 
     @property
     def size(self) -> int:
@@ -227,13 +217,15 @@ class NumberWindow(ArrayState):
             if size >= 0:
                 self._shrink(size)
                 return size + int(header[FOLDED])
-            self._make_room()
+            self.make_room()
 
-    def _make_room(self) -> None:
+    def make_room(self) -> None:
+        """Before a push, combine all states of an expanding window, or change the length of the ring."""
+        used, size = int(self.header[END] - self.header[FRONT]) + 1, len(self.stamps)
         if self.spec.kind == "expanding":
             self.fold()
-        else:
-            self._resize(2 * len(self.stamps))
+        elif size != (suitable := 2 * size if used > size else suitable_size(used, size)):
+            self._resize(suitable)
 
     def _resize(self, size: int) -> None:
         stamps = resized_ring(self.stamps, int(self.header[FRONT]), size)
@@ -314,7 +306,7 @@ class NumberWindow(ArrayState):
             row = self._extends[of](*arguments)
             if row == len(stamps):
                 break
-            self._make_room()
+            self.make_room()
         self._shrink(self.size)
         return written
 
@@ -356,7 +348,7 @@ class LateWindow(NumberWindow):
             given = self.operator, *self.state, *arguments
             if bind(base_intervals.insert, *given)(*given):
                 break
-            self._make_room()
+            self.make_room()
         if self.size >= min_periods:
             self._evaluate(self.queue, self.operator, self.header, self.cells, *self._result)
         return self.size

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 import rollstat.thresholds as thresholds
-from rollstat.compile.bound_calls import BoundStep, bind_push
-from rollstat.kernels.aggregate.window import FIRST, NEXT, SPAN
-from rollstat.operators.interface import NOTHING
+from rollstat.compile.bound_calls import Words, words
+from rollstat.compile.entries import step_of
+from rollstat.kernels import row_times, steps
+from rollstat.kernels.aggregate.window import FIRST, LEAST, NEXT, SPAN
 from rollstat.options import choice
 from rollstat.registry import REGISTRY
 from rollstat.statistics.sums.float_range import warn_of_range
@@ -91,10 +92,8 @@ class OperatorWindow(Window):
         self._renew()
 
     def _renew(self) -> None:
-        self._first_time: Any = None
-        self._newest_time: Any = None
-        # Times of the missing rows of a window by time, which have no states.
-        self._absent = Times(np.empty(0, self.spec.time_dtype))
+        # Of the missing rows of a window by time, which have no states.
+        self.times = Times(np.empty(0, self.spec.time_dtype), self.spec)
         cls: Any = ObjectWindow if self.adapter.objects else NumberWindow
         if self.spec.lateness is not None:
             cls = LateWindow
@@ -102,18 +101,29 @@ class OperatorWindow(Window):
 
     def _set_states(self, states: Any) -> None:
         self.states = states
-        self.fast_step: BoundStep | None = None
-        needs_observations = self.min_periods > 0 or self.adapter.identity is NOTHING
-        in_place = self.spec.fixed or self.spec.kind == "expanding"  # the memory stays where it is
-        if in_place and self.adapter.is_plain and needs_observations and self.nan_policy == "omit":
-            self.fast_step = bind_push(*states.quick_step(self.needs))
+        self._bind()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "fast_step"}
+    def _held_by_steps(self) -> tuple[NDArray[Any], ...]:
+        plain = self.adapter.is_plain and self.nan_policy == "omit"
+        return (*self.states.state, self.times.ring) if plain else ()
+
+    def _make_words(self) -> Words:
+        adapter, states, times = self.adapter, self.states, self.times
+        times.header[row_times.GROWS] = self.spec.timed or self.spec.free
+        states.header[LEAST] = self.needs
+        self._missing = self._missing_result()
+        entries = (steps.push_state, steps.pop_states) if self.spec.free else (steps.push_state,)
+        given = steps.classes(adapter.codec.finite), id(self._missing), adapter.example, adapter.counts_rows
+        queue = states.queue, states.operator
+        return words(entries, *given, tuple(states.state), queue, times.header, times.ring)
+
+    def _missing_result(self) -> Any:
+        """Return the result of a window with too few observations."""
+        return self.adapter.answer(0, self.min_periods, lambda: None)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._set_states(self.states)
+        self._bind()
 
     @property
     def observations(self) -> int:
@@ -124,7 +134,7 @@ class OperatorWindow(Window):
     def full(self) -> bool:
         """Whether a window of rows has all its rows, or a width begins at the first row or later."""
         if self.spec.by_width:
-            return self._first_time is not None and self._first_time <= self.spec.limit(self._newest_time)
+            return self.times.begun is not None and self.times.begun <= self.spec.limit(self.times.newest)
         return bool(self.spec.fixed) and self.rows == self.spec.fixed
 
     @property
@@ -132,18 +142,28 @@ class OperatorWindow(Window):
         """Rows in the window, missing elements included."""
         if self.spec.by_width:
             self._drop_absent()
-            return int(self.states.size) + len(self._absent)
+            return int(self.states.size) + len(self.times)
         rows = int(self.states.header[NEXT] - self.states.header[FIRST])
         return min(rows, self.spec.fixed or rows)
 
     def _drop_absent(self) -> None:
         """Forget the missing rows that have left the window."""
-        if len(self._absent):
-            self._absent.drop(self._absent.up_to(self.spec.limit(self._newest_time)))
+        if len(self.times):
+            self.times.drop(self.times.up_to(self.spec.limit(self.times.newest)))
+            self._bind()
 
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, remove the rows that leave the window, and return the result."""
-        return self._changed_result(self._push(elements, time, self.needs))
+        if not self.quick[0]:
+            return self._changed_result(self._push(elements, time, self.needs))
+        numbers = [self.adapter.codec.encode(x)[0] for x in elements]
+        return self._push_quickly(numbers, self.spec.time_of_row(time, self.times.newest))
+
+    def _make_room(self) -> None:
+        self.states.make_room()
+        if self.spec.timed:
+            self._drop_absent()
+            self.times.make_room()
 
     def add(self, elements: tuple[Any, ...], time: Any) -> None:
         """Add a row and remove the rows that leave the window, without the result."""
@@ -153,7 +173,7 @@ class OperatorWindow(Window):
         """Add a row, and return the number of observations; compute the result if there are `needs`."""
         spec, header = self.spec, self.states.header
         row = int(header[NEXT])
-        own = spec.time_of_row(time, self._newest_time)
+        own = spec.time_of_row(time, self.times.newest)
         element, observed = self.adapter.element(elements, row, own)
         if spec.by_width:
             stamp, limit = own, spec.limit(own)
@@ -163,31 +183,29 @@ class OperatorWindow(Window):
         size: int = self.states.push(limit, stamp, element, observed, needs)
         header[NEXT] = row + 1
         if spec.timed:
-            self._newest_time = own
-            if self._first_time is None:
-                self._first_time = own
-            if not observed:
+            self.times.note(np.array([own], spec.time_dtype))
+            if spec.by_width and not observed:
                 self._drop_absent()
-                self._absent.append(stamp)
+                self.times.append(stamp)
+        self._bind()
         return size
 
     def insert(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row that may be older than the newest one, and return the result."""
-        stamp, newest, header = (
-            self.spec.late_time(time, self._newest_time),
-            self._newest_time,
-            self.states.header,
-        )
+        newest, header = self.times.newest, self.states.header
+        stamp = self.spec.late_time(time, newest)
         if newest is None or stamp >= newest:
             return self.push(elements, time)
         element, observed = self.adapter.element(elements, int(header[NEXT]))
         self.changed, within = True, not stamp <= self.spec.limit(newest)
-        self._first_time = min(self._first_time, stamp)
+        self.times.note_late(stamp)
         header[NEXT] += 1
         if within and not observed:
             self._drop_absent()
-            self._absent.insert(stamp)
-        return self._changed_result(self.states.insert(stamp, element, within and observed, self.needs))
+            self.times.insert(stamp)
+        observations = self.states.insert(stamp, element, within and observed, self.needs)
+        self._bind()
+        return self._changed_result(observations)
 
     @property
     def value(self) -> Any:
@@ -200,6 +218,9 @@ class OperatorWindow(Window):
 
     def pop(self, number: int) -> Any:
         """Remove the oldest rows, and return the result."""
+        if self.quick[1]:
+            self.changed = True
+            return step_of(self.quick, 1)(number)
         return self._changed_result(self._pop(number, self.needs))
 
     def _pop(self, number: int, needs: int) -> int:
@@ -207,13 +228,14 @@ class OperatorWindow(Window):
         self.changed = True
         size: int = self.states.push(first - 1, 0, self.adapter.example, False, needs)
         self.states.header[FIRST] = first
+        self._bind()
         return size
 
     # Arrays.
 
     def _check(self, columns: tuple[Any, ...], times: Any) -> tuple[list[Any], NDArray[Any] | None]:
         arrays = self.adapter.arrays(columns)
-        return arrays, self.spec.times_of_rows(times, len(arrays[0]), self._newest_time)
+        return arrays, self.spec.times_of_rows(times, len(arrays[0]), self.times.newest)
 
     def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
         """Add the rows of arrays, and return the results after each row, an array for each output."""
@@ -258,14 +280,13 @@ class OperatorWindow(Window):
             states.extend(stamps, values, missing, self.needs, part)
             written.convert(block, part)
             if self.spec.by_width:
-                self._absent.extend(stamps[missing])
+                self.times.extend(stamps[missing])
             states.header[NEXT] += len(missing)
             numbers += len(missing)
         if times is not None and rows:
-            self._newest_time = times[-1].item()
-            if self._first_time is None:
-                self._first_time = times[0].item()
+            self.times.note(times)
             self._drop_absent()
+        self._bind()
         return written
 
     def load_tail(self, columns: tuple[Any, ...], times: Any) -> None:
@@ -294,21 +315,19 @@ class OperatorWindow(Window):
         """Add the state of another window, as newer rows, by one combination."""
         if self.adapter.with_row and not getattr(self.adapter.operator, "ignores_row", False):
             raise TypeError("merge does not support operators with with_row = True")
-        first, newest = other._first_time, self._newest_time
-        if newest is not None and first is not None:
-            if first < newest:
-                raise ValueError(f"merge needs times that do not decrease; got {first} after {newest}")
-            first = self._first_time
+        first, newest = other.times.begun, self.times.newest
+        if newest is not None and first is not None and first < newest:
+            raise ValueError(f"merge needs times that do not decrease; got {first} after {newest}")
         rows = other.states.header[NEXT]
         self.changed = True
-        self._first_time = self._first_time if first is None else first
-        self._newest_time = newest if other._newest_time is None else other._newest_time
+        if first is not None:
+            self.times.note(np.array([first, other.times.newest], self.spec.time_dtype))
         self.states.join(other.states)
         self._set_states(self.states)
         self.states.header[NEXT] += rows
 
     def _separate(self) -> None:
-        self._absent = Times(self._absent.numbers)
+        self.times = self.times.copy()
         self._set_states(self.states.copy())
 
     def state(self) -> State:
@@ -316,11 +335,11 @@ class OperatorWindow(Window):
         own = {
             "operator": self.adapter.specification(),
             "algorithm": self.algorithm,
-            "last": self._newest_time,
-            "first": self._first_time,
+            "last": self.times.newest,
+            "first": self.times.begun,
         }
         self._drop_absent()
-        return self._arguments(self.adapter.dtype_name) | own, [*self.states.state, self._absent.numbers]
+        return self._arguments(self.adapter.dtype_name) | own, [*self.states.state, self.times.numbers]
 
     @classmethod
     def from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]], *leading: Any) -> Self:
@@ -344,7 +363,6 @@ class OperatorWindow(Window):
             raise ValueError("its first and its last time do not fit together")
         *states, absent = arrays
         window.states.adopt(states, newest if window.spec.by_width else None)
-        window._set_states(window.states)
         absent = window.spec.restored_times(absent, absent.size)
         known = newest is not None
         if len(absent) and not (known and window.spec.limit(newest) < absent[0] <= absent[-1] <= newest):
@@ -352,8 +370,10 @@ class OperatorWindow(Window):
         header = window.states.header
         if window.states.size + len(absent) > header[NEXT] - header[FIRST]:
             raise ValueError("it has more rows than have arrived")
-        window._absent = Times(absent)
-        window._newest_time, window._first_time = newest, first
+        if newest is not None:
+            window.times.note(np.array([first, newest], window.spec.time_dtype))
+            window.times.extend(absent)
+        window._bind()
         return window
 
 
@@ -387,6 +407,12 @@ class NamedOperatorWindow(OperatorWindow):
         if self._last_is_count and self.states.size:
             return int(self.states.value()[-1])
         return super().observations
+
+    def _missing_result(self) -> Any:
+        missing = super()._missing_result()
+        if not self._last_is_count:
+            return missing
+        return missing[:-1] if len(missing) > 2 else missing[0]
 
     def _result(self, observations: int, read: Any) -> Any:
         if self.nan_policy == "propagate" and self.observations < self.rows:
@@ -426,10 +452,10 @@ class NamedOperatorWindow(OperatorWindow):
         if kind == "f":
             arrays = [np.ma.filled(column, np.nan) for column in arrays]
         rows = len(arrays[0])
-        if self.fast_step is not None and 0 < rows <= thresholds.STREAM_OPERATOR_STEPS:
-            step, state = self.fast_step
-            self.changed = True
-            return [np.array([step(state, x) for x in arrays[0].tolist()], np.float64)]
+        one = self.quick[0] and len(arrays) == 1 and type(self._missing) is float
+        if one and 0 < rows <= thresholds.STREAM_OPERATOR_STEPS:
+            step, self.changed = step_of(self.quick), True
+            return [np.array([step(x) for x in arrays[0].tolist()])]
         if rows < thresholds.STREAM_FUNCTION_WINDOWS[kind] * fixed:
             return super().extend(tuple(arrays), None)
         results, end = self._call_function(arrays), int(self.states.header[NEXT]) + rows

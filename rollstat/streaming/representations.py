@@ -20,7 +20,6 @@ from rollstat.kernels.rank_space import sorted_window
 from rollstat.kernels.rings import SMALLEST, read_ring, ring_size, suitable_size, write_ring
 from rollstat.kernels.selection import three_trees, two_heaps
 from rollstat.kernels.selection.weight_balanced_tree import BEFORE, RECORD
-from rollstat.kernels.steps import pack, views
 from rollstat.statistics.selection.row_by_row import partitioned
 
 Rows = tuple[NDArray[Any], NDArray[np.bool_]]
@@ -41,8 +40,6 @@ class ArrayWindow:
     ----------
     arrays : tuple of ndarray
         The state; the first is a header. `slots` are its places of `rows`, `count` and `pushed`.
-    state : ndarray
-        The arrays packed into one, which makes a call of a step shorter, where a step reads them so.
     finds_missing : bool
         Whether :meth:`load` finds missing floats itself.
     kernels : module
@@ -52,7 +49,6 @@ class ArrayWindow:
     kernels: Any
     slots: tuple[int, int, int]
     arrays: Any
-    state: Any = None
     finds_missing = False
 
     def __init__(self, fixed: int, dtype: np.dtype[Any]) -> None:
@@ -62,6 +58,17 @@ class ArrayWindow:
 
     def _set_arrays(self, arrays: Any) -> None:
         self.arrays = arrays
+
+    @property
+    def state(self) -> Any:
+        """What compiled steps take: arrays, in tuples."""
+        return self.arrays
+
+    @property
+    def memory(self) -> tuple[NDArray[Any], ...]:
+        """The arrays of the state."""
+        arrays: tuple[NDArray[Any], ...] = self.state
+        return arrays
 
     def _create(self, capacity: int) -> Any:
         """Return the arrays of an empty window of at most `capacity` rows."""
@@ -96,7 +103,7 @@ class ArrayWindow:
 
     def push(self, value: Any, missing: bool) -> None:
         """Add a row."""
-        self._make_room()
+        self.make_room()
         self.kernels.push(*self.arrays, self.dtype.type(value), bool(missing))
 
     def insert(self, newer: int, value: Any, missing: bool) -> None:
@@ -109,7 +116,7 @@ class ArrayWindow:
         """Remove the oldest rows."""
         self.kernels.pop(*self.arrays, number)
 
-    def _make_room(self) -> None:
+    def make_room(self) -> None:
         """Before a push, grow a full window of any number of rows, and shrink one that is nearly empty."""
         if self.fixed:
             return
@@ -153,12 +160,6 @@ class HeapWindow(ArrayWindow):
     def __init__(self, fixed: int, dtype: np.dtype[Any], **rule: Any) -> None:
         self.rule = rule
         super().__init__(fixed, dtype)
-
-    def _set_arrays(self, arrays: Any) -> None:
-        self.state, self.arrays = None, arrays
-        if arrays[1].dtype == np.float64 and arrays[2].dtype == np.int32:
-            self.state = pack(*arrays)
-            self.arrays = views(self.state)
 
     def _create(self, capacity: int) -> Any:
         return two_heaps.create(capacity, self.dtype, width=capacity, **self.rule)
@@ -213,14 +214,6 @@ class TreeWindow(HeapWindow):
     def _create(self, capacity: int) -> Any:
         make = three_trees.create_for_quantile if "q" in self.rule else three_trees.create
         return make(self.rule.get("q", self.rule.get("k")), capacity, self.dtype, self.rule["min_periods"])
-
-    def _set_arrays(self, arrays: Any) -> None:
-        self.state, self.arrays = None, arrays
-        header, links, values = arrays
-        if values.dtype == np.float64 and links.dtype == np.int32:
-            self.state = pack(header, values, links.ravel())
-            header, values, links = views(self.state)
-            self.arrays = header, links.reshape(2, -1), values
 
     @property
     def rows(self) -> int:
@@ -279,6 +272,21 @@ class WindowPair:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.pair[0], name)  # what is known of the rows
+
+    @property
+    def state(self) -> Any:
+        """What compiled steps take: arrays, in tuples."""
+        return tuple(window.state for window in self.pair)
+
+    @property
+    def memory(self) -> tuple[NDArray[Any], ...]:
+        """The arrays of the state."""
+        return (*self.pair[0].memory, *self.pair[1].memory)
+
+    def make_room(self) -> None:
+        """Change the capacity before a push, if it is not suitable."""
+        for window in self.pair:
+            window.make_room()
 
     def push(self, value: Any, missing: bool) -> None:
         """Add a row."""
@@ -345,7 +353,7 @@ class WedgeWindow(ArrayWindow):
 
     def push(self, value: Any, missing: bool) -> None:
         """Add a row."""
-        self._make_room()
+        self.make_room()
         rows = self.arrays[4]
         rows[self.pushed & (len(rows) - 1)] = value
         wedge.push(*self.arrays[:4], self.dtype.type(value), bool(missing))
@@ -383,8 +391,13 @@ class MonotonicWindow(ArrayWindow):
         return monotonic_deque.views(monotonic_deque.create(capacity, self.min_periods))
 
     def _set_arrays(self, arrays: Any) -> None:
-        self.state = np.concatenate([array.view(np.float64) for array in arrays])
-        self.arrays = monotonic_deque.views(self.state)
+        self._whole = np.concatenate([array.view(np.float64) for array in arrays])
+        self.arrays = monotonic_deque.views(self._whole)
+
+    @property
+    def state(self) -> Any:
+        """What compiled steps take."""
+        return (self._whole,)
 
     @property
     def rows(self) -> int:
@@ -393,11 +406,11 @@ class MonotonicWindow(ArrayWindow):
 
     def extreme(self) -> float:
         """Return the minimum or maximum of a window with observations."""
-        return self.sign * float(monotonic_deque.value_at(self.state))
+        return self.sign * float(monotonic_deque.value_at(self._whole))
 
     def push(self, value: Any, missing: bool) -> None:
         """Add a row."""
-        monotonic_deque.push(self.state, np.nan if missing else self.sign * float(value))
+        monotonic_deque.push(self._whole, np.nan if missing else self.sign * float(value))
 
     def part(self, number: int) -> Rows:
         """Return values and missing marks of the `number` oldest rows."""
@@ -408,7 +421,7 @@ class MonotonicWindow(ArrayWindow):
 
     def _load(self, values: NDArray[Any], missing: Any, pushed: int) -> None:
         """Replace all rows; missing values are NaN."""
-        monotonic_deque.load(self.state, values, self.sign, pushed)
+        monotonic_deque.load(self._whole, values, self.sign, pushed)
 
 
 class SortedWindow(ArrayWindow):

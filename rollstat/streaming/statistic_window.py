@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 import rollstat.thresholds as thresholds
-from rollstat.compile.bound_calls import BoundStep, bind, bind_push
+from rollstat.compile.bound_calls import Words, bind, words
+from rollstat.compile.entries import step_of
 from rollstat.dtypes import warn_of_rounded
+from rollstat.kernels import row_times, steps
 from rollstat.kernels.extrema.any_windows import move_origin
-from rollstat.kernels.steps import run
 from rollstat.options import choice
 from rollstat.plan import Computation
 from rollstat.registry import REGISTRY
@@ -55,6 +56,8 @@ class StatisticWindow(Window):
         What missing elements do.
     """
 
+    _step: tuple[Any, tuple[Any, ...]] | None = None
+
     def __init__(
         self,
         row: Any,
@@ -79,8 +82,7 @@ class StatisticWindow(Window):
         self.needs = max(self.min_periods, min(output.required for output in self.computation.outputs))
         self.outputs = [output.kind for output in self.computation.outputs]
         self._decoders = [self.codec.decoder(kind) for kind in self.outputs]
-        self._times = Times(np.empty(0, self.spec.time_dtype))
-        self._set_representation(row.represent(self))
+        self._renew()
 
     def _make_computation(self) -> Computation:
         """Return the computation of the function over arrays; windows without a fixed length are all rows."""
@@ -90,15 +92,25 @@ class StatisticWindow(Window):
         made: Computation = call.make(self.codec.dtype, call.options.windows(window, np.zeros(2, np.int64)))
         return made
 
-    def _set_representation(self, representation: Any) -> None:
-        self.representation = representation
-        compiled = self.row.step is not None and self.spec.fixed and self.codec.dtype == np.float64
-        compiled = compiled and self.nan_policy == "omit"
-        self._step: tuple[Any, tuple[Any, ...]] | None = self.row.step(self) if compiled else None
-        self.fast_step: BoundStep | None = None
-        if self._step is not None and not self.codec.finite:
-            step, arguments = self._step
-            self.fast_step = bind_push(step.push, *arguments)
+    def _held_by_steps(self) -> tuple[NDArray[Any], ...]:
+        if self.row.step is None or self.codec.dtype != np.float64 or self.nan_policy != "omit":
+            return ()
+        self._step = self.row.step(self)
+        return () if self._step is None else (*self.representation.memory, self.times.ring)
+
+    def _make_words(self) -> Words:
+        assert self._step is not None
+        (step, parameters), held, times = self._step, self.representation, self.times
+        given = step, steps.classes(self.codec.finite), held.state, parameters
+        if self.spec.fixed:
+            return words((steps.push_row,), *given)
+        capacity = held.capacity
+        if self.spec.timed:
+            capacity = min(capacity, len(times.ring))
+        else:
+            times.header[row_times.END] = times.header[row_times.FIRST] + self.rows
+        entries = (steps.push_growing, steps.pop_rows) if self.spec.free else (steps.push_growing,)
+        return words(entries, *given, times.header, times.ring, capacity)
 
     @property
     def rows(self) -> int:
@@ -113,25 +125,33 @@ class StatisticWindow(Window):
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, remove the rows that leave the window, and return the result."""
         row = self.codec.encode(elements[0])
-        stored = self.spec.time_of_row(time, self._times.newest)
+        stored = self.spec.time_of_row(time, self.times.newest)
+        if self.quick[0]:
+            return self._push_quickly([row[0]], stored)
         if stored is None:
             return self._change(0, row)
-        number = self._times.up_to(self.spec.limit(stored))
+        number = self.times.up_to(self.spec.limit(stored))
         result = self._change(number, row)
-        self._times.drop(number)
-        self._times.append(stored)
+        self.times.drop(number)
+        self.times.note(np.array([stored], self.spec.time_dtype))
+        self.times.append(stored)
         return result
+
+    def _make_room(self) -> None:
+        self.representation.make_room()
+        if self.spec.timed and len(self.times.ring) != self.representation.capacity:
+            self.times.resize(self.representation.capacity)
 
     def insert(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row that may be older than the newest one, and return the result."""
-        stored, newest = self.spec.late_time(time, self._times.newest), self._times.newest
+        stored, newest = self.spec.late_time(time, self.times.newest), self.times.newest
         if newest is None or stored >= newest:
             return self.push(elements, time)
         row, held = self.codec.encode(elements[0]), self.representation
         before = None if self.codec.kind == "f" else (*held.contents(), held.pushed)
         self.changed, within = True, not stored <= self.spec.limit(newest)
         if within:
-            held.insert(len(self._times) - self._times.up_to(stored), *row)
+            held.insert(len(self.times) - self.times.up_to(stored), *row)
         else:
             held.load(*held.contents(), held.pushed + 1)
         try:
@@ -142,11 +162,15 @@ class StatisticWindow(Window):
                 self.changed = False
             raise
         if within:
-            self._times.insert(stored)
+            self.times.insert(stored)
+        self._bind()
         return result
 
     def pop(self, number: int) -> Any:
         """Remove the oldest rows, and return the result."""
+        if self.quick[1]:
+            self.changed = True
+            return step_of(self.quick, 1)(number)
         return self._change(number)
 
     def _change(self, number: int, row: tuple[Any, bool] | None = None) -> Any:
@@ -194,7 +218,7 @@ class StatisticWindow(Window):
 
     def _check(self, columns: tuple[Any, ...], times: Any) -> tuple[Any, NDArray[Any] | None]:
         array = self.codec.array(columns[0])
-        return array, self.spec.times_of_rows(times, len(array), self._times.newest)
+        return array, self.spec.times_of_rows(times, len(array), self.times.newest)
 
     def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
         """Add the rows of an array, and return the answers after each row, an array for each output."""
@@ -202,18 +226,18 @@ class StatisticWindow(Window):
         rows = len(array)
         if rows and not isinstance(array, np.ma.MaskedArray):
             few = thresholds.STREAM_STEPS + self.rows * thresholds.STREAM_STEP_WINDOWS
-            if self._step is not None and rows <= few:
+            if self._step is not None and self.spec.fixed and rows <= few:
                 return self._extend_by_steps(*self._step, array)
             pushes = thresholds.STREAM_PUSHES + self.rows // thresholds.STREAM_ROWS_PER_PUSH
             if rows * thresholds.STREAM_PUSHED_SHARE < self.rows and rows < pushes:
                 return self._extend_by_pushes(array, times)
         return self._extend_by_function(array, stored)
 
-    def _extend_by_steps(self, step: Any, arguments: tuple[Any, ...], array: Any) -> list[Any]:
+    def _extend_by_steps(self, step: Any, parameters: tuple[Any, ...], array: Any) -> list[Any]:
         values = np.require(array, np.float64, ["C", "A", "W", "E"])
         out = np.empty(len(values), np.int64 if self.outputs[0] == "position" else np.float64)
-        given = step, arguments, values, out
-        code = bind(run, *given)
+        given = step, self.representation.state, parameters, values, out
+        code = bind(steps.run, *given)
         self.changed = True
         code(*given)
         return [out]
@@ -235,7 +259,7 @@ class StatisticWindow(Window):
     def _extend_by_function(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
         pushed = self.representation.pushed
         if times is not None:
-            times = np.concatenate([self._times.numbers, times])
+            times = np.concatenate([self.times.numbers, times])
         if self._is_separable(array):
             # The array is not copied behind the rows of the window. The windows of its first rows reach into
             # those, so these results are computed again.
@@ -290,14 +314,15 @@ class StatisticWindow(Window):
         if self.spec.fixed:
             first = max(0, len(array) - self.spec.fixed)
         elif times is not None and len(array):
-            self._times = Times(times)
-            first = self._times.up_to(self.spec.limit(times[-1].item()))
-            self._times.drop(first)
+            self.times = Times(times, self.spec)
+            first = self.times.up_to(self.spec.limit(times[-1].item()))
+            self.times.drop(first)
         last = array[first:]
         if self.codec.kind == "f" and self.representation.finds_missing:
             self.representation.load(self.codec.encode_floats(last), None, pushed)
         else:
             self.representation.load(*self.codec.encode_array(last), pushed)
+        self._bind()
 
     # Whole windows.
 
@@ -313,10 +338,12 @@ class StatisticWindow(Window):
             return
         self.changed = True
         self.representation.load(np.empty(0, self.codec.stored), np.empty(0, np.bool_), 0)
+        self._bind()
 
     def _renew(self) -> None:
-        self._times = Times(np.empty(0, self.spec.time_dtype))
-        self._set_representation(self.row.represent(self))
+        self.times = Times(np.empty(0, self.spec.time_dtype), self.spec)
+        self.representation = self.row.represent(self)
+        self._bind()
 
     def join(self, other: Self) -> None:
         """Add all rows of another window, as newer rows."""
@@ -325,8 +352,8 @@ class StatisticWindow(Window):
         self._load(self._with_rows(newer), None, pushed)
 
     def _separate(self) -> None:
-        self._times = Times(self._times.numbers)
-        self._set_representation(self.representation.copy())
+        self.times, self.representation = self.times.copy(), self.representation.copy()
+        self._bind()
 
     def _likeness(self) -> dict[str, Any]:
         """Return what the window is made with, as JSON values."""
@@ -337,7 +364,7 @@ class StatisticWindow(Window):
         """Return parameters and arrays for a snapshot."""
         values, missing = self.representation.contents()
         pushed = np.array([self.representation.pushed], np.int64)
-        return self._likeness(), [values, missing.astype(np.uint8), self._times.numbers, pushed]
+        return self._likeness(), [values, missing.astype(np.uint8), self.times.numbers, pushed]
 
     @classmethod
     def from_state(cls, row: Any, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
@@ -363,10 +390,11 @@ class StatisticWindow(Window):
         # A window of a number of rows, or of all, has all rows that fit.
         if rows < most and (window.spec.fixed or window.spec.kind == "expanding"):
             raise ValueError("it has fewer rows than its window")
-        window._times = Times(window.spec.restored_times(times, rows))
+        window.times = Times(window.spec.restored_times(times, rows), window.spec)
         marks = missing.astype(np.bool_)
         window.codec.check_stored(values, marks)
         if values.dtype.kind == "f":
             marks |= np.isnan(values)
         window.representation.load(values, marks, int(pushed[0]))
+        window._bind()
         return window

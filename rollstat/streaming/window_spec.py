@@ -10,8 +10,6 @@
 import math
 import numbers
 import sys
-from array import array
-from bisect import bisect_right
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.kernels import row_times
+from rollstat.kernels.rings import SMALLEST, read_ring, resized_ring, ring_size, suitable_size, write_ring
 from rollstat.options import parse_width, unmasked, whole_number, width_text
 from rollstat.windows import Expanding
 
@@ -223,6 +223,10 @@ class WindowSpec:
             if isinstance(t, numbers.Integral) and int(t) != time:
                 raise ValueError(f"t must be exact in float64; got {t!r}")
             return time
+        if isinstance(t, (np.datetime64, np.timedelta64)):
+            fine = t.astype(f"{t.dtype.kind}8[ns]")
+            if fine.astype(t.dtype) == t:  # neither missing nor out of range
+                return int(fine.astype(np.int64))
         return int(self.encode_times([t])[0])
 
     def encode_times(self, times: Any) -> NDArray[Any]:
@@ -290,51 +294,140 @@ def _float_limit(time: float, width: float) -> float:
 
 
 class Times:
-    """Times of rows, oldest first.
-
-    Times that are dropped stay in the array until they are more than the others: O(1) amortised for each.
+    """Times of rows, oldest first; see :mod:`rollstat.kernels.row_times`.
 
     Parameters
     ----------
     times : ndarray
         The first ones, in stored form.
+    spec : WindowSpec, optional
+        The window, if compiled steps use the times.
+
+    Attributes
+    ----------
+    header, ring : ndarray
+        The state.
     """
 
-    def __init__(self, times: NDArray[Any]) -> None:
-        self._held, self._dropped = array(times.dtype.char, times.tobytes()), 0
+    def __init__(self, times: NDArray[Any], spec: WindowSpec | None = None) -> None:
+        self._spec, self._dtype = spec, times.dtype
+        self.header = np.zeros(row_times.SLOTS, np.int64)
+        self.header[row_times.NEWEST] = row_times.EARLIEST
+        if spec is not None:
+            self.header[row_times.KIND] = _KINDS.get(spec.kind, row_times.NONE)
+            self.header[row_times.WIDTH] = int(_keys(np.array([spec.size], spec.time_dtype))[0])
+            self.header[row_times.GROWS] = not spec.fixed
+        self.ring = np.zeros(SMALLEST if spec is None or spec.timed else 0, np.int64)
+        if len(times):
+            self.note(times)
+            self.extend(times)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__ | {"header": self.header.copy()}
+        state["header"][row_times.CLASS] = 0  # an address in this process
+        return state
+
+    def copy(self) -> "Times":
+        """Return equal times with their own memory."""
+        other = type(self)(np.empty(0, self._dtype), self._spec)
+        other.header[:], other.ring = self.header, self.ring.copy()
+        return other
+
+    def _decoded(self, keys: NDArray[np.int64]) -> NDArray[Any]:
+        if self._dtype == np.int64:
+            return keys
+        return np.where(keys >= 0, keys, keys ^ _MAGNITUDE).view(np.float64)
 
     def __len__(self) -> int:
-        return len(self._held) - self._dropped
+        if not len(self.ring):  # rows without times
+            return 0
+        return int(self.header[row_times.END] - self.header[row_times.FIRST])
 
     @property
     def numbers(self) -> NDArray[Any]:
         """A copy of all times."""
-        return np.array(self._held[self._dropped :], self._held.typecode)
+        if not len(self.ring):
+            return np.empty(0, self._dtype)
+        return self._decoded(read_ring(self.ring, int(self.header[row_times.FIRST]), len(self)))
+
+    def _slot(self, slot: int) -> Any:
+        key = self.header[slot : slot + 1]
+        return self._decoded(key).item() if self.header[row_times.STARTED] else None
 
     @property
     def newest(self) -> Any:
-        """The newest time, or None."""
-        return self._held[-1] if len(self) else None
+        """The newest time that has been noted, or None."""
+        return self._slot(row_times.NEWEST)
+
+    @property
+    def begun(self) -> Any:
+        """The first time that has been noted, or None."""
+        return self._slot(row_times.BEGUN)
+
+    def note(self, times: NDArray[Any]) -> None:
+        """Note that rows with times have come."""
+        keys = _keys(times)
+        if not self.header[row_times.STARTED]:
+            self.header[row_times.BEGUN], self.header[row_times.STARTED] = keys[0], 1
+        self.header[row_times.NEWEST] = keys[-1]
+
+    def note_late(self, time: Any) -> None:
+        """Note that a row has come that is older than the newest one."""
+        key = _keys(np.array([time], self._dtype))[0]
+        self.header[row_times.BEGUN] = min(key, self.header[row_times.BEGUN])
+
+    def make_room(self) -> None:
+        """Change the length of the ring, if it is not suitable for one more time."""
+        used, size = len(self) + 1, len(self.ring)
+        suitable = 2 * size if used > size else suitable_size(used, size)
+        if suitable != size:
+            self.resize(suitable)
+
+    def resize(self, size: int) -> None:
+        """Take a ring of another size."""
+        self.ring = resized_ring(self.ring, int(self.header[row_times.FIRST]), size)
 
     def extend(self, times: NDArray[Any]) -> None:
         """Add times."""
-        self._held.frombytes(times.tobytes())
+        if len(self) + len(times) > len(self.ring):
+            self.resize(ring_size(len(self) + len(times)))
+        write_ring(self.ring, int(self.header[row_times.END]), _keys(times))
+        self.header[row_times.END] += len(times)
 
     def append(self, time: Any) -> None:
         """Add a time."""
-        self._held.append(time)
+        self.extend(np.array([time], self._dtype))
 
     def insert(self, time: Any) -> None:
         """Add a time in its place, after equal ones."""
-        self._held.insert(self._dropped + self.up_to(time), time)
+        place, times = self.up_to(time), self.numbers
+        self.header[row_times.END] = self.header[row_times.FIRST]
+        self.extend(np.insert(times, place, time))
 
     def drop(self, number: int) -> None:
         """Remove the oldest times."""
-        self._dropped += number
-        if 2 * self._dropped > len(self._held):
-            del self._held[: self._dropped]
-            self._dropped = 0
+        self.header[row_times.FIRST] += number
+        size = suitable_size(len(self), len(self.ring))
+        if size != len(self.ring):
+            self.resize(size)
 
     def up_to(self, limit: Any) -> int:
         """Return how many times are at most `limit`; none if it is NaN."""
-        return 0 if limit != limit else bisect_right(self._held, limit, self._dropped) - self._dropped
+        if limit != limit:
+            return 0
+        key, first, size = _keys(np.array([limit], self._dtype)), self.header[row_times.FIRST], len(self.ring)
+        start = int(first) % size
+        parts = self.ring[start : start + len(self)], self.ring[: max(start + len(self) - size, 0)]
+        return sum(int(np.searchsorted(part, key, "right")[0]) for part in parts)
+
+
+_KINDS = {_TIME: row_times.TICKS, _NUMBER: row_times.NUMBERS}
+_MAGNITUDE = 2**63 - 1
+
+
+def _keys(times: NDArray[Any]) -> NDArray[np.int64]:
+    """Return times as integers in their order."""
+    if times.dtype == np.int64:
+        return times
+    bits = (times + 0.0).view(np.int64)
+    return np.where(bits >= 0, bits, bits ^ _MAGNITUDE)

@@ -45,11 +45,17 @@ CALLED = {
         "llvmlite.binding:parse_assembly": "llvmir",
     },
     "code": {"numba.core.dispatcher:Dispatcher": "py_func =locals =targetoptions =pipeline_class"},
-    "fast_call": {
+    "entries": {
         "numba.np.arrayobj:populate_array": "array data shape strides itemsize =meminfo",
         "numba.core.pythonapi:PythonAPI.get_c_object": "self name",
         "numba.core.pythonapi:PythonAPI._get_function": "self fnty =name",
-        "numba.core.pythonapi:PythonAPI.err_set_string": "self exctype msg",
+        "numba.core.pythonapi:PythonAPI.object_getattr_string": "self obj attr",
+        "numba.core.pythonapi:PythonAPI.call_method": "self callee method",
+        "numba.core.pythonapi:PythonAPI.err_push": "self",
+        "numba.core.pythonapi:PythonAPI.from_native_value": "self typ val",
+        "numba.core.base:BaseContext.call_internal_no_propagate": "self builder fndesc sig args",
+        "numba.core.callconv:CPUCallConv.raise_error": "self builder api status",
+        "numba.core.codegen:JITCodeLibrary.get_pointer_to_function": "self name",
         "numba.core.datamodel.models:PrimitiveModel": "dmm fe_type be_type",
     },
     "lowering": {

@@ -40,7 +40,7 @@ def test_comparisons_of_one_extremum(data, sign):
     stream = (rollstat.RollingMin if sign > 0 else rollstat.RollingMax)(256)
     for i, x in enumerate(HOSTILE[data].tolist()):
         stream.push(x)
-        assert monotonic_deque.views(stream._window.representation.state)[0][
+        assert monotonic_deque.views(stream._window.representation.state[0])[0][
             monotonic_deque.COMPARISONS
         ] <= 2 * (i + 1)
 

@@ -13,6 +13,7 @@ import rollstat
 from rollstat import operators
 from rollstat.registry import REGISTRY
 from rollstat.streaming import STREAMS, FixedAggregate, SlidingAggregate, TimeAggregate, operator_window
+from rollstat.streaming.base import NO_STEP
 from tests.streaming.cases import outputs, push_all
 
 N = 300
@@ -313,18 +314,18 @@ def test_compiled_pushes_equal_those_through_the_window(statistic, window, rng):
         return STREAMS[statistic](window, **decay, min_periods=3)
 
     quick, slow = make(), make()
-    slow._window.fast_step = None
+    slow._window.quick = NO_STEP
     for i, x in enumerate(values):
-        assert quick._window.fast_step is not None
+        assert quick._window.quick[0]
         if i == 150 and window != 20:  # the memory of the window may be another one afterwards
             for stream in (quick, slow):
                 joined = make()
                 joined.merge(stream)
                 stream.merge(joined)
-            slow._window.fast_step = None
+            slow._window.quick = NO_STEP
         if i == 200:
             quick = rollstat.restore(quick.snapshot())
-        given = int(i) if i % 50 == 7 else x  # an integer, which no compiled step takes
+        given = np.int64(i) if i % 50 == 7 else x  # which no compiled step takes
         np.testing.assert_equal(quick.push(given), slow.push(given))
         assert len(quick) == len(slow)
     np.testing.assert_equal(quick.value, slow.value)

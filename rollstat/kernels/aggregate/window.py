@@ -118,7 +118,7 @@ _set_single = method_of_algorithm("set_single", "header, cells, state")
 
 
 @kernel
-def _number_to_drop(header, stamps, limit):
+def number_to_drop(header, stamps, limit):
     """How many states are stamped at or before `limit`; none if the limit is NaN."""
     front, end, mask = header[FRONT], header[END], header[MASK]
     counter = front
@@ -133,7 +133,7 @@ def advance(algorithm, operator, header, cells, stamps, limit, stamp, element, o
 
     Returns 0, or RESIZE.
     """
-    number = _number_to_drop(header, stamps, limit)
+    number = number_to_drop(header, stamps, limit)
     end = header[END]
     if observed and number == 0 and end - header[FRONT] > header[MASK]:
         return RESIZE
