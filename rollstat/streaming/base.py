@@ -144,7 +144,8 @@ class Window(_Quick):
 
     def _push_quickly(self, numbers: list[float], stored: Any) -> Any:
         """Push floats and a time in stored form by the compiled step, and make room for them before."""
-        header, given = self.times.header, numbers if stored is None else [*numbers, stored]
+        header = self.times.header
+        given: list[Any] = [*numbers, *([] if stored is None else [stored])]
         before, header[row_times.CLASS] = header[row_times.CLASS], id(np.datetime64)
         if self.spec.kind == "time":
             given[-1] = np.datetime64(stored, "ns")
@@ -283,6 +284,7 @@ class Stream:
         if times is None or (isinstance(times, numbers.Real) and not isinstance(times, duration)):
             return times, ""
         single = nanoseconds(times) if isinstance(times, datetime) else None
+        found: Any
         if single is not None:
             found, kind = np.datetime64(single[0], "ns"), single[1]
         else:
@@ -302,7 +304,8 @@ class Stream:
         time, kind = self._numpy_times("t", t)
         naive = isinstance(t, datetime) and kind == self._kind_of_times == "naive datetimes"
         if naive and name == "push" and self._window.quick[0]:  # then the method is a compiled one
-            return RollingStream.push(self, *elements, time)  # type: ignore[arg-type]
+            push: Any = RollingStream.push
+            return push(self, *elements, time)
         result = self._use(lambda window: getattr(window, name)(elements, time), kind)
         if kind:
             # Steps read only objects that are certain to be of the kind of the times before.
