@@ -7,13 +7,14 @@ The packages work as they are. Each call of a window of pandas that they make is
 again, once by pandas and once by the accessor, in turns. The results are compared first. Times are
 milliseconds of processor time of all calls of a method, with the window objects, medians over the rounds.
 Columns "fresh" show all calls of a package in a new process, after pandas has made them once and before
-rollstat has computed anything. Rows in which rollstat takes longer are in bold. Packages that are not
-installed are left out with a message.
+rollstat has computed anything, without the compilation of modules. Rows in which rollstat takes longer are
+in bold. Packages that are not installed are left out with a message.
 """
 
 import argparse
 import importlib
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -220,7 +221,7 @@ def milliseconds(calls: list[Call], accessor: bool) -> dict[str, float]:
 
 
 def fresh(package: str, rows: int, accessor: bool) -> float:
-    """Return the milliseconds of the first run of all calls in a new process."""
+    """Return the milliseconds of the first run of all calls in a new process, with compiled modules."""
     command = [
         sys.executable,
         __file__,
@@ -230,7 +231,9 @@ def fresh(package: str, rows: int, accessor: bool) -> float:
         str(rows),
         *(["--accessor"] * accessor),
     ]
-    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    for _ in range(2):  # the first may compile modules
+        found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return float(json.loads(found.stdout.splitlines()[-1]))
 
 
