@@ -824,7 +824,8 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         plain = type(names) is list and type(data) in (pd.Series, pd.DataFrame) and not self._options
         if not plain or not names or not (self.on is self._selection is self._rows is None):
             return None
-        columns, labels = getattr(data, "columns", pd.Index([0])), set(map(str, names))
+        columns: Any = getattr(data, "columns", pd.Index([0]))
+        labels = set(map(str, names))
         of_numbers = {getattr(block.dtype, "kind", "O") for block in data._mgr.blocks} <= set("fiub")
         if not of_numbers or columns.nlevels > 1 or not columns.is_unique or len(columns) == 0:
             return None
@@ -836,7 +837,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
             values[:, i] = result.to_numpy().T
         joined: Any = pd.Index(names)
         if data.ndim == 2:
-            codes = np.divmod(np.arange(len(columns) * len(names)), len(names))
+            codes: Any = np.divmod(np.arange(len(columns) * len(names)), len(names))
             joined = pd.MultiIndex([columns, joined], codes, names=[columns.name, None])
         rows = values.reshape(len(columns) * len(names), len(results[0])).T
         return pd.DataFrame(rows, index=results[0].index, columns=joined, copy=False)
