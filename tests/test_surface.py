@@ -9,6 +9,8 @@ from tests import surface
 def test_stubs_are_current(name):
     if name.startswith("spark/"):
         pytest.importorskip("pyspark", reason="the functions of Spark need pyspark")
+    if name.startswith("pandas/"):
+        pytest.importorskip("pandas", "3", reason="the signatures of inherited methods are those of pandas 3")
     assert surface.STUBS[name]() == (surface.PACKAGE / name).read_text(), "run python -m tests.surface"
 
 

@@ -336,5 +336,8 @@ def _order(values: NDArray[Any]) -> NDArray[np.intp]:
 def from_codes(codes: NDArray[np.float64], values: Any, index: pd.Index, like: Any, fill: Any = None) -> Any:
     """Return the values of codes as a Series like `like`; `fill`, or missing, where a code is NaN."""
     positions = np.where(np.isnan(codes), -1.0, codes).astype(np.intp)
+    if isinstance(values, pd.Index):  # which pandas 2 takes the last label of, in place of a missing one
+        array = values.array
+        values = array.to_numpy() if isinstance(array, pd.arrays.NumpyExtensionArray) else array
     taken = pd.api.extensions.take(values, positions, allow_fill=True, fill_value=fill)
     return like._constructor(taken, index=index, name=like.name, dtype=taken.dtype)
