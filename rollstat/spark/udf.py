@@ -45,7 +45,7 @@ def rolling_udf(
     algorithm: str = "auto",
     **parameters: Any,
 ) -> Any:
-    """Make a user-defined function of Spark from a statistic.
+    """Make a Spark user-defined function from a statistic.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def rolling_udf(
         be numbers.
     kind : {"arrow", "pandas"}
         An ``arrow_udf`` or a ``pandas_udf``; both are used in the same way. Arrow is faster, and pandas
-        cannot hold a null beside an integer, so it only returns floats.
+        cannot hold a null alongside an integer, so it only returns floats.
     ordered : bool, default False
         Declares that a statistic that depends on the order of its rows is only used over an ordered window.
     min_periods, center, closed, nan_policy, inf, algorithm

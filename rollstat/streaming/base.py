@@ -388,7 +388,7 @@ class RollingStream(Stream, abstract=True):
         x : number, datetime64, timedelta64 or None
             The element. None, NaN and NaT are missing: they take a row but are not observations.
         t : number, datetime or timedelta, optional
-            The time of the element if the window is a width; it must not decrease. Times of NumPy take the
+            The time of the element if the window is a duration; it must not decrease. Times of NumPy take the
             least time.
 
         Returns

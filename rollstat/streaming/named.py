@@ -26,12 +26,12 @@ from rollstat.streaming.window_spec import WindowSpec
 
 _MODULE = "rollstat.streaming"
 _WINDOW = """window : int, float, str, timedelta, Expanding or None
-    A number of rows; a width, which gives the window ``(t - width, t]`` and needs the time of each element in
-    :meth:`push`; ``Expanding()``, all rows; or None, all rows that :meth:`pop` has not removed."""
+    A number of rows; a duration, which gives the window ``(t - width, t]`` and needs the time of each element
+    in :meth:`push`; ``Expanding()``, all rows; or None, all rows that :meth:`pop` has not removed."""
 _MIN_PERIODS = """min_periods : int, optional
     Minimum number of observations for a result. Default: {default}."""
 _LATENESS = """lateness : float, str or timedelta, optional
-    For a window by width: how much older than the newest element one may be that :meth:`insert` adds."""
+    For a time window: how much older than the newest element one may be that :meth:`insert` adds."""
 _CLOSED = """closed : {"right", "both"}, default "right"
     Which ends the window includes. For ``"left"`` read :attr:`value` before a push into a window of rows."""
 _NAN_POLICY = """nan_policy : {"omit", "propagate", "raise"}, default "omit"

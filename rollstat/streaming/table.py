@@ -270,7 +270,7 @@ _OPERATORS: list[tuple[str, str, str, str, str, Any]] = [
 _HALFLIFE = (
     "float, str or timedelta, optional",
     'The number of rows in which weights halve; or the time, such as ``"5min"``, and elements then need\n'
-    "    their times in :meth:`push`. For a window by width it is a time too.",
+    "    their times in :meth:`push`. For a time window it is a time too.",
 )
 _HALF, _PUSHED = "alpha=0.5", "(4.0, 1.0), (1.0, 2.0)"
 # Exponentially weighted, with the statistic of the operator:

@@ -327,7 +327,7 @@ def rolling_apply(
     threads with ``threads=``; with ``min_periods=0`` also for windows without any. Its machine code is stored
     on disk like that of operators.
 
-    The results are those of the function: each depends on its own window alone, so nothing is carried from
+    The results equal the function's: each depends on its own window alone, so nothing is carried from
     one window to the next. A function that is an associative operator is faster with
     :func:`rolling_aggregate`, whose cost does not depend on the length of the windows.
 

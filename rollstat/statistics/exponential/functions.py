@@ -135,7 +135,7 @@ def ewm_mean(
 
     Notes
     -----
-    Equal to ``ewm(...).mean()`` of pandas, but not for ``com=1`` without `adjust` and with missing values,
+    Equal to pandas' ``ewm(...).mean()``, but not for ``com=1`` without `adjust` and with missing values,
     where pandas weights them as in time. The error is at most ``{error bound}`` for weights w and m
     observations, with u = 2**-53; weights below 2**-1000 may count as 0. The mean of all rows, if they are
     equal, is exactly their value.
@@ -184,7 +184,7 @@ def ewm_sum(
 
     Notes
     -----
-    Equal to ``ewm(...).sum()`` of pandas. The newest row of the window, missing or not, has the weight 1. The
+    Equal to pandas' ``ewm(...).sum()``. The newest row of the window, missing or not, has the weight 1. The
     error is at most ``{error bound}`` for weights w and m observations, with u = 2**-53.
 
     Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: as
@@ -233,7 +233,7 @@ def ewm_var(
 
     Notes
     -----
-    Equal to ``ewm(...).var()`` of pandas. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
+    Equal to pandas' ``ewm(...).var()``. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
     add up to 1; one observation has no result, and equal values have exactly 0. Squares of deviations must
     lie within the range of float64. The error is at most, for m observations, with u = 2**-53:
     ``{error bound}``.
@@ -285,7 +285,7 @@ def ewm_std(
 
     Notes
     -----
-    Equal to ``ewm(...).std()`` of pandas. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
+    Equal to pandas' ``ewm(...).std()``. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
     add up to 1; one observation has no result, and equal values have exactly 0. Squares of deviations must
     lie within the range of float64. The error is at most, for m observations, with u = 2**-53:
     ``{error bound}``.
@@ -342,7 +342,7 @@ def ewm_cov(
 
     Notes
     -----
-    Equal to ``ewm(...).cov()`` of pandas. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
+    Equal to pandas' ``ewm(...).cov()``. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
     add up to 1; one observation has no result, and equal values have exactly 0. Squares of deviations must
     lie within the range of float64. The error is at most, for m observations, with u = 2**-53:
     ``{error bound}``.
@@ -394,7 +394,7 @@ def ewm_corr(
 
     Notes
     -----
-    Equal to ``ewm(...).corr()`` of pandas; NaN if a series has no variance. Products of two variances must
+    Equal to pandas' ``ewm(...).corr()``; NaN if a series has no variance. Products of two variances must
     lie within the range of float64. The error is at most, for m observations, with u = 2**-53 and s the
     weighted deviation: ``{error bound}``.
 

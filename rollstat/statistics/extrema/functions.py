@@ -123,7 +123,7 @@ def rolling_max(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     Missing values are ignored; infinities are ordinary values. Results are exact. Tuples as `axis` and
     `window` give maxima of boxes, see :func:`rolling_min`.
 
-    Cost and Source: those of :func:`rolling_min`.
+    Cost and Source: as in :func:`rolling_min`.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def rolling_minmax(
     together take at most three comparisons per element, two on monotone data; each line is then computed by
     one thread.
 
-    Cost and Source: those of :func:`rolling_min`.
+    Cost and Source: as in :func:`rolling_min`.
 
     Examples
     --------

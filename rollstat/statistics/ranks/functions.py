@@ -402,7 +402,7 @@ def rolling_winsorized_mean(
     Missing values are ignored. The error is at most ``{error bound}`` for the m values after
     replacement, which are `kept`, with u = 2**-53; everything else is as in :func:`rolling_trimmed_mean`.
 
-    Cost and Source: those of :func:`rolling_trimmed_mean`.
+    Cost and Source: as in :func:`rolling_trimmed_mean`.
 
     Examples
     --------

@@ -168,7 +168,7 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     -----
     Missing values are ignored, and values that have left the window have no influence. Tuples as `axis` and
     `window` give means of boxes, see :func:`rolling_min`. The error of floats is at most ``{error bound}``
-    with u = 2**-53: that of :func:`rolling_sum` plus one division.
+    with u = 2**-53: as for :func:`rolling_sum`, plus one division.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_sum`.
 

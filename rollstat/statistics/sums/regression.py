@@ -176,7 +176,7 @@ def rolling_regression(
     -----
     A row where any series is missing is ignored; the prediction of a row needs its regressors alone. There
     must be as many observations as coefficients, and one more for standard errors and
-    `residual`. A constant regressor beside an intercept, or one that is 0 throughout without, has no
+    `residual`. A constant regressor next to an intercept, or one that is 0 throughout without, has no
     coefficients: all results are NaN. Predictions are NaN if windows belong to no row.
 
     Means are taken less one value of the window and products from means, and both of parts of a window are

@@ -212,7 +212,7 @@ def rolling_weighted_median(
     :func:`rolling_weighted_quantile` with q = 0.5: the smallest observation up to which lies at least half of
     the weight. Missing values and weights have its rules.
 
-    Cost and Source: those of :func:`rolling_weighted_quantile`.
+    Cost and Source: as in :func:`rolling_weighted_quantile`.
 
     Examples
     --------
