@@ -48,7 +48,7 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_show_sourcelink = False
-exclude_patterns = ["_build", "_extensions", "_templates", "performance/tables"]
+exclude_patterns = ["_build", "news", "_extensions", "_templates", "performance/tables"]
 nb_execution_mode = "force"  # the notebook runs in each build, and an error fails the build
 nb_execution_raise_on_error = True
 nb_output_stderr = "remove"  # the message of the first call that compiles
