@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-# An interrupt comes at a random moment. The rows that calls have returned for are counted without a call in
-# between, so the count is exact. An interrupted stream is compared with one that takes these rows alone.
+# An interrupt comes at a random moment. The rows that calls have returned for are counted. An interrupted stream
+# equals one that takes these rows alone, or also the rows of a call that returned and was not counted.
 INTERRUPTS = """
 import gc, random, signal, sys, time
 import numpy as np, rollstat
@@ -81,6 +81,17 @@ def interrupted(after, change, *arguments):
     signal.setitimer(signal.ITIMER_REAL, 0)
     return False
 
+def compare(stream, make, kind, first, last):
+    # Raises unless the stream is as one that took the rows up to `last` and dropped those before `first`.
+    twin = make()
+    fill(twin, kind, last)
+    if first:
+        twin.pop(first)
+    equal(stream.value, twin.value)
+    for row in range(last, last + 12):
+        x = elements(kind, row)
+        equal(PUSH[kind](stream, x), PUSH[kind](twin, x))
+
 def attempt(make, kind, change, after):
     # Returns whether the call was interrupted, and whether the stream is closed.
     stream, counts = make(), [0, 17]
@@ -95,14 +106,18 @@ def attempt(make, kind, change, after):
         closed = True
     else:
         closed = False
-    twin = make()
-    fill(twin, kind, counts[1])
-    if counts[0]:
-        twin.pop(counts[0])
-    equal(stream.value, twin.value)
-    for row in range(counts[1], counts[1] + 12):
-        x = elements(kind, row)
-        equal(PUSH[kind](stream, x), PUSH[kind](twin, x))
+    # Python handles a signal after a compiled call has returned, and before the call is counted.
+    counted = tuple(counts)
+    uncounted = (counts[0] + 2, counts[1]) if change is drops else (counts[0], counts[1] + 1)
+    maybe = stopped and not closed and change in (pushes, drops)
+    for bounds in (counted, uncounted) if maybe else (counted,):
+        try:
+            compare(stream.copy(), make, kind, *bounds)
+        except AssertionError:
+            if bounds == uncounted or not maybe:
+                raise
+        else:
+            break
     return stopped, closed
 
 def search(make, kind, change, times):

@@ -117,7 +117,7 @@ def test_names_of_windows():
         (3, [rs.sum("x").over("1 month")], "time zone is not known here: cast it to timestamp_ntz"),
         (3, [rs.sum("x").over(([0], [1]))], "window must be a number of rows, a width, Forward or Expanding"),
         (3, [rs.kth("x", [1, 2]).over(3, 4).alias("a", "b", "c")], "a tuple of 2 names"),
-        (3, [rs.sum("x").over(0.5)], "width"),
+        (3, [rs.sum("x").over(0.5)], "duration"),
     ],
 )
 def test_mistakes_are_named(window, aggs, message):

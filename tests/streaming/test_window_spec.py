@@ -6,7 +6,7 @@ from rollstat.streaming.window_spec import Times
 
 
 def test_times_are_a_queue(rng):
-    times, expected, last = Times(np.empty(0, np.int64)), [], 0
+    times, expected, last, most = Times(np.empty(0, np.int64)), [], 0, 0
     for step in range(3000):
         later = last + np.cumsum(rng.integers(0, 3, int(rng.integers(0, 4))))
         if len(later) == 1:
@@ -14,6 +14,7 @@ def test_times_are_a_queue(rng):
         else:
             times.extend(later)
         expected.extend(later.tolist())
+        most = max(most, len(expected))
         last = expected[-1] if expected else last
         if step % 5 == 0:
             limit = last - int(rng.integers(0, 4000))
@@ -22,7 +23,7 @@ def test_times_are_a_queue(rng):
             times.drop(gone)
             del expected[:gone]
         assert times.numbers.tolist() == expected
-        assert len(times._held) <= 2 * len(expected)
+        assert len(times.ring) <= max(2 * most, 64)
     assert times.up_to(float("nan")) == 0
     twin = Times(times.numbers)
     times.drop(len(times))
