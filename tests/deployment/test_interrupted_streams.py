@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-# An interrupt comes at a random moment. The rows that calls have returned for are counted. An interrupted stream
-# equals one that takes these rows alone, or also the rows of a call that returned and was not counted.
+# An interrupt comes at a random moment. The rows that calls have returned for are counted. An interrupted
+# stream equals one that takes these rows alone, or also the rows of a call that returned uncounted.
 INTERRUPTS = """
 import gc, random, signal, sys, time
 import numpy as np, rollstat

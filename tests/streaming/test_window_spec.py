@@ -32,5 +32,6 @@ def test_times_are_a_queue(rng):
     assert twin.numbers.tolist() == expected
     twin = Times(np.arange(1300))
     twin.append(1300)
+    twin.note(np.array([1300]))
     assert twin.up_to(1299) == 1300
     assert (twin.newest, times.newest) == (1300, None)
