@@ -199,9 +199,9 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def report(session: nox.Session) -> None:
-    """Compare with every installed library, and write the table and plot of README and documentation."""
+    """Measure all that README, front page and pages show of arrays, and write them from one data file."""
     session.install("-e", ".[plot]", *groups("bench", "demo"))
-    session.run("python", "asv_bench/report.py", "--readme", "README.md", *session.posargs)
+    session.run("python", "asv_bench/report.py", *session.posargs)
 
 
 @nox.session

