@@ -200,7 +200,7 @@ def plot(data: dict[str, Any], output: Path, style: str = "default") -> None:
     """Draw nanoseconds per value against the window, one panel for each of some statistics."""
     import matplotlib.pyplot as plt
 
-    with plt.style.context(style):
+    with plt.style.context([style, {"svg.hashsalt": "rollstat"}]):
         size = {"figsize": (3.4 * len(IN_PLOT), 3.8), "layout": "constrained"}
         figure, panels = plt.subplots(1, len(IN_PLOT), sharey=True, squeeze=False, **size)
         for axes, name in zip(panels[0], IN_PLOT):
