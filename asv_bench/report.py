@@ -34,8 +34,8 @@ from benchmarks.timing import milliseconds, turn
 from benchmarks.vector_sort import argsort_of_blocks
 
 import rollstat.tiers as tiers
-from rollstat.registry import REGISTRY
 from rollstat.dtypes import flattened
+from rollstat.registry import REGISTRY
 
 # Odd windows: SciPy's median is then a value of the window, and from 21 rows on its 5 % quantile too.
 WINDOWS = (5, 21, 101, 1_001, 10_001, 100_001)

