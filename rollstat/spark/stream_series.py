@@ -327,7 +327,7 @@ class SeriesRows:
             def attempt(last: int) -> list[NDArray[Any]]:
                 bounds, own = (start[:last], end[:last]), chosen[:last]  # noqa: B023  # used at once
                 windows = ExplicitWindows(*bounds, len(merged.place), position=own)
-                return evaluate_call(call, given, windows, options)  # noqa: B023
+                return evaluate_call(call, given, windows, options)  # noqa: B023  # used at once
 
             try:
                 results = attempt(len(chosen))

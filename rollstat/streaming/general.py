@@ -44,7 +44,7 @@ class OperatorStream(RollingStream, abstract=True):
         """
         return self._add_row("push", elements)
 
-    _push = push  # type: ignore[assignment]
+    _push = push  # type: ignore[assignment]  # another signature than in the base class
 
     def add(self, *elements: Any) -> None:
         """Add an element and remove what leaves the window, without computing the result.

@@ -449,7 +449,7 @@ def test_the_old_names_of_combine_raise(frame):
     with pytest.raises(TypeError, match=r"func must be a function, .*; combine takes Maximum\(\)"):
         frame.rollstat.rolling(5).agg(operators.Maximum())
     with pytest.raises(AttributeError, match=r"'aggregate'; did you mean combine\?"):
-        frame.rollstat.aggregate  # noqa: B018
+        frame.rollstat.aggregate  # noqa: B018  # raises when it is looked up
     with pytest.raises(ValueError, match="operator must be associative"):
         frame["x"].rollstat.rolling(3).combine(lambda older, newer: older - newer)
     assert frame["x"].rollstat.combine(lambda older, newer: older - newer, 3, check=False).size

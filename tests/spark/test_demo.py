@@ -6,6 +6,15 @@ import pytest
 pytestmark = pytest.mark.spark
 
 
+@pytest.fixture
+def utc(spark):
+    """Return Spark with the zone in which the demonstration runs."""
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    yield spark
+    spark.conf.set("spark.sql.session.timeZone", zone)
+
+
 def test_the_wind_is_cleaned_three_ways_and_drawn(spark, tmp_path, capsys):
     from rollstat import demo
 
@@ -23,33 +32,24 @@ def test_the_wind_is_cleaned_three_ways_and_drawn(spark, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("part", "flights"), [(15, "22,452"), pytest.param(1, "336,776", marks=pytest.mark.long)]
 )
-def test_delays_are_ranked_four_ways(spark, capsys, monkeypatch, part, flights):
+def test_delays_are_ranked_four_ways(utc, capsys, monkeypatch, part, flights):
     from rollstat import demo
 
     read = demo.read
     monkeypatch.setattr(demo, "read", lambda *given: read(*given).iloc[::part])
-    zone = spark.conf.get("spark.sql.session.timeZone")
-    spark.conf.set("spark.sql.session.timeZone", "UTC")
-    try:
-        demo.rank_delays(spark)
-    finally:
-        spark.conf.set("spark.sql.session.timeZone", zone)
+    demo.rank_delays(utc)
     text = capsys.readouterr().out
     assert f"are equal, all {flights} of them" in text
     for run in ("first run", "second run"):
         assert text.index(f"pandas in applyInPandas, {run}") < text.index(f"rollstat, {run}")
 
 
-def test_features_are_built_three_ways_and_in_a_stream(spark, capsys, monkeypatch):
+def test_features_are_built_three_ways_and_in_a_stream(utc, capsys, monkeypatch):
     from rollstat import demo
 
-    read, zone = demo.read, spark.conf.get("spark.sql.session.timeZone")
+    read = demo.read
     monkeypatch.setattr(demo, "read", lambda *given: read(*given).iloc[::60].reset_index(drop=True))
-    spark.conf.set("spark.sql.session.timeZone", "UTC")
-    try:
-        demo.build_features(spark)
-    finally:
-        spark.conf.set("spark.sql.session.timeZone", zone)
+    demo.build_features(utc)
     text = capsys.readouterr().out
     assert "features by pandas, rollstat and Spark are equal, all 101,034 of them" in text
     assert "features at midnight are equal, all 49,140 of them" in text
