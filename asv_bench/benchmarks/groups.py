@@ -22,7 +22,7 @@ def grouped(groups, n=N):
 class Groups:
     """Windows of 100 rows within groups."""
 
-    params = (["median", "mean"], [10, 1_000, 100_000], list(FACES))
+    params = (["median", "mean", "hamming mean"], [10, 1_000, 100_000], list(FACES))
     param_names = ("method", "groups", "face")
     timeout = 300
 
@@ -32,5 +32,6 @@ class Groups:
 
     def time_call(self, method, groups, face):
         """Time one call, with the factorisation of the keys."""
-        frame = grouped(groups)[["key", "x"]]
-        getattr(FACES[face](frame).groupby("key")["x"].rolling(100), method)()
+        *win_type, method = method.split()
+        rows = FACES[face](grouped(groups)[["key", "x"]]).groupby("key")["x"]
+        getattr(rows.rolling(100, win_type=win_type[0] if win_type else None), method)()

@@ -162,6 +162,35 @@ class Streams:
             push(part)
 
 
+class ExponentialMeans:
+    """A thousand pushes into a new exponential mean, by row and by elapsed time; no peer takes times."""
+
+    makers: ClassVar = {
+        "rollstat by time": lambda: rollstat.EwmMean(halflife="100s"),
+        "rollstat": lambda: rollstat.EwmMean(alpha=0.01),
+        "screamer": lambda: _screamer("EwMean", None, None, None, 0.01),
+        "river": lambda: _river(_stats().EWMean(0.01)),
+    }
+    params: ClassVar[Any] = list(makers)
+    param_names = ("library",)
+
+    def setup(self, library: str) -> None:
+        """Make the rows, and compile."""
+        if not library.startswith("rollstat") and not find_spec(library):
+            raise NotImplementedError("no such library")
+        columns = [series("normal", 1_000).tolist()]
+        if library == "rollstat by time":
+            columns.append([*(np.datetime64("2026-01-01", "s") + np.arange(1_000))])
+        self.rows = [*zip(*columns)]
+        self.time_thousand(library)
+
+    def time_thousand(self, library: str) -> None:
+        """Push them."""
+        push = single(self.makers[library]())
+        for row in self.rows:
+            push(*row)
+
+
 class LateRows:
     """Rows that arrive after 10 or 1,000 newer ones, in windows by time; no peer takes them."""
 

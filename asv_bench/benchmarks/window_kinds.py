@@ -1,6 +1,7 @@
 """Every registered statistic over every kind of window, in groups, over frames, and over few rows."""
 
 from importlib import import_module
+from typing import ClassVar
 
 import numpy as np
 
@@ -101,5 +102,32 @@ class LookBacks:
         np.testing.assert_allclose(found[1:], expected[1:], rtol=1e-7, atol=1e-9)
 
     def time_call(self, statistic, library, rows):
+        """Time one call."""
+        self.run()
+
+
+class DistinctStrings:
+    """Distinct strings in windows of 100 rows of a Series of polars, beside polars."""
+
+    params: ClassVar = ["rollstat", "polars"]
+    param_names = ("library",)
+    timeout = 300
+
+    def setup(self, library):
+        """Make the data, compile, and compare the results."""
+        pl = import_module("polars")
+        import_module("rollstat.polars")
+        texts = np.random.default_rng(3).integers(0, 50, ROWS).astype(str)
+        table = pl.DataFrame({"i": np.arange(ROWS), "x": texts})
+        distinct = pl.col("x").n_unique().rolling("i", period=f"{WIDTH}i")
+        runs = {
+            "rollstat": lambda: table["x"].rollstat.nunique(WIDTH, min_periods=1),
+            "polars": lambda: table.select(distinct)["x"],
+        }
+        found, expected = (run().to_numpy() for run in runs.values())
+        np.testing.assert_array_equal(found, expected)
+        self.run = runs[library]
+
+    def time_call(self, library):
         """Time one call."""
         self.run()
