@@ -304,7 +304,10 @@ def _check(df: DataFrame, plan: WalkPlan, watermark: str | None) -> None:
     if any(window.by_calendar for window in plan.windows):
         raise ValueError("window must be a width of a fixed length on a stream, at most in weeks, or rows")
     if any(isinstance(window.given, Expanding) for window in plan.windows):
-        raise ValueError("window must be a number of rows or a width on a stream; got Expanding")
+        raise ValueError(
+            "window must be a number of rows or a duration on a stream; got Expanding. For weights that fall "
+            "with age, give a window of 50 half-lives: older rows change no digit of a usual result"
+        )
     for index in plan.order:
         field = df.schema.fields[index]
         if isinstance(field.dataType, (T.FloatType, T.DoubleType, T.StructType, T.ArrayType)):
