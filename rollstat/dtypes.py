@@ -27,6 +27,9 @@ class PrecisionWarning(UserWarning):
     """
 
 
+_OBJECTS = ": convert the objects to numbers, times of day to timedelta64"
+
+
 def check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
     """Return `arr` as an array of a dtype that has an order, or raise; float16 becomes float64."""
     array = np.asarray(np.ma.getdata(arr) if isinstance(arr, np.ma.MaskedArray) else arr)
@@ -35,7 +38,7 @@ def check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
     if array.dtype.kind not in "fiubmM" or array.dtype.itemsize > 8:
         raise TypeError(
             f"{name} must hold float16, float32, float64, integers, bool, datetime64 or timedelta64; "
-            f"got {array.dtype}"
+            f"got {array.dtype}{_OBJECTS if array.dtype.kind == 'O' else ''}"
         )
     if array.dtype.kind == "f" and array.dtype.itemsize == 2:
         array = array.astype(np.float64)

@@ -73,7 +73,8 @@ def _polars(series: Any) -> Adapter:
     if series.dtype.base_type() in (polars.Decimal, polars.Time):
         raise TypeError(
             "arr must hold numbers, bool, datetimes or durations; got a polars Series of "
-            f"{series.dtype}: cast it, as with series.cast(polars.Float64)"
+            f"{series.dtype}: cast it, as with series.cast(polars."
+            f"{'Float64' if series.dtype.is_numeric() else 'Duration'})"
         )
     return Adapter(_with_nulls(present, null), convert)
 

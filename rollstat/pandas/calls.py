@@ -220,10 +220,10 @@ class ColumnCall(NamedTuple):
 
 
 def no_numbers(text: str, name: str) -> DataError:
-    """Return pandas' error for a column without numbers, which for some statistics names the way out."""
+    """Return pandas' error for a column without numbers, with a note that names the way out."""
     error = DataError(text)
-    if name in _CODED:
-        error.add_note(f"with keep_dtype=True {name} takes columns of strings, objects and categories")
+    taken = "strings, objects and categories" if name in _CODED else "times, durations and decimals"
+    error.add_note(f"with keep_dtype=True {name} takes columns of {taken}")
     return error
 
 

@@ -283,7 +283,9 @@ def numbers(name: str, arr: ArrayLike, durations: bool = False) -> NDArray[Any]:
     array = check_array(name, arr)
     if array.dtype.kind not in ("fiubm" if durations else "fiub"):
         allowed = "numbers, bool or timedelta64" if durations else "numbers or bool"
-        raise TypeError(f"{name} must hold {allowed}; got {array.dtype}")
+        since = ": subtract a time, as with arr - arr[0], or series - datetime.time(0) for times of day"
+        way_out = since if durations and array.dtype.kind == "M" else ""
+        raise TypeError(f"{name} must hold {allowed}; got {array.dtype}{way_out}")
     return array
 
 

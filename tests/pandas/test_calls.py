@@ -289,5 +289,9 @@ def test_times_of_day(dtype):
         assert_series_equal(getattr(windows, name)(), wanted)
     assert windows.median().tolist() == [times[0], time(2, 2, 3), time(2, 2, 3), time(12, 30)]
     assert windows.ptp().tolist()[-1] == pd.Timedelta("22:59:58")
-    with pytest.raises(TypeError, match="got datetime64"):
+    with pytest.raises(
+        TypeError, match=r"got datetime64.*: .* or series - datetime.time\(0\) for times of day"
+    ):
         windows.sum()
+    since = (column - time(0)).rollstat.rolling(2, 1, keep_dtype=True).sum()
+    assert since.tolist()[:2] == [pd.Timedelta("3:04:05"), pd.Timedelta("4:04:06")]
