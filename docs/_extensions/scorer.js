@@ -3,6 +3,7 @@ const FOLDERS = [
   [/^(index|guide\/index|genindex)$/, -25],
   [/^guide\//, 20],
   [/^reference\/generated\/rollstat\.rolling_/, 16],
+  [/^reference\/generated\/rollstat\.pandas\.Rolling\./, -10],
   [/^gallery\//, 5],
   [/^performance\//, -5],
   [/^internals\//, -40],
