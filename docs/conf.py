@@ -50,6 +50,7 @@ html_theme_options = {
 html_show_sourcelink = False
 exclude_patterns = ["_build", "news", "_extensions", "_templates", "performance/tables"]
 nb_execution_mode = "force"  # the notebook runs in each build, and an error fails the build
+nb_execution_timeout = 300  # seconds for each cell; a first import of matplotlib searches all fonts
 nb_execution_raise_on_error = True
 nb_output_stderr = "remove"  # the message of the first call that compiles
 autosummary_generate = True

@@ -1,5 +1,6 @@
 #!/bin/sh
-# submit.sh READINGS RESULT: run spark_job.py on the cluster MASTER, with the installed rollstat and its compiled kernels.
+# submit.sh READINGS RESULT: run spark_job.py on the cluster MASTER,
+# with the installed rollstat and its compiled kernels.
 set -eu
 job=$(dirname "$0")/spark_job.py
 export PYSPARK_PYTHON="${PYSPARK_PYTHON:-python3}"
