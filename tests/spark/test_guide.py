@@ -17,6 +17,7 @@ import pytest
 import rollstat
 from rollstat.compile.cache import host_levels
 from rollstat.precompile.prebuild import prebuild
+from tests.docs.test_guide import SETUP, blocks
 from tests.spark.cluster import standalone
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,14 +41,15 @@ def run(command, **environment):
 def test_a_page(spark, page):
     # The session of all tests serves the page, with the settings that the page has.
     text = (GUIDE / page).read_text().replace(">>> spark.stop()\n", "")
-    test = doctest.DocTestParser().get_doctest(text, {}, page, str(GUIDE / page), 0)
-    assert len(test.examples) > 7
+    whole = doctest.DocTestParser().get_doctest(text, {}, page, str(GUIDE / page), 0)
+    assert len(whole.examples) > 7
     changed = ("shuffle.partitions", "session.timeZone", "execution.arrow.maxRecordsPerBatch")
     before = {f"spark.sql.{name}": spark.conf.get(f"spark.sql.{name}") for name in changed}
     spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
     try:
-        report = io.StringIO()
-        assert doctest.DocTestRunner().run(test, out=report.write).failed == 0, report.getvalue()
+        for test in blocks(text, page) if SETUP in text else [whole]:
+            report = io.StringIO()
+            assert doctest.DocTestRunner().run(test, out=report.write).failed == 0, report.getvalue()
     finally:
         for name, value in before.items():
             spark.conf.set(name, value)
