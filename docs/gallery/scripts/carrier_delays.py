@@ -2,7 +2,7 @@
 
 The median departure delay of the last 200 flights of each carrier, for all 16 carriers in one call. The
 flights are sorted by carrier, and ``segments`` marks where each carrier begins, so no window crosses
-from one carrier to the next. Cancelled flights have no delay; they take a row but are not observations.
+from one carrier to the next. Cancelled flights have no delay, so they are rows but not observations.
 """
 
 from importlib.util import find_spec

@@ -1,7 +1,7 @@
 """The median of an image
 
-A median filter of 5 × 5 pixels removes noise and keeps edges. A window with two lengths slides along two
-axes. At the edges of the image, ``min_periods=1`` takes the median of the pixels inside the image.
+A median filter of 5 × 5 pixels removes noise and keeps edges. The window has two lengths and slides along
+two axes. At the edges of the image, ``min_periods=1`` takes the median of the pixels inside the image.
 """
 
 import matplotlib.pyplot as plt

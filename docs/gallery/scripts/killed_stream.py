@@ -1,8 +1,8 @@
 """A stream that survives a kill
 
-A process pushes readings and saves a snapshot after every 500. It is killed without warning. A second
+A process pushes readings, saves a snapshot after every 500, and is killed without warning. A second
 process restores the last snapshot and continues with the next reading. Its results are bit-for-bit equal
-to those of a process that was never killed.
+to the results of an uninterrupted process.
 """
 
 import os

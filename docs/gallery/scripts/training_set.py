@@ -1,11 +1,10 @@
 """A training set without leaks
 
 Will a carrier have a bad day? Each label is a carrier and a midnight, and says whether a fifth of the
-flights of the day that follows left more than half an hour late. The features are what was known by then:
-the delays of the carrier over the last day, the last week and its last 100 flights. ``compute`` with ``at=``
-finds them for all labels at once, from all flights before each midnight and none after. If features are
-joined by date instead, they hold the day that is to be predicted: no model can keep what the dashed line
-promises.
+flights on the following day left more than half an hour late. The features are what was known at midnight:
+the carrier's delays over the last day, the last week and its last 100 flights. ``compute`` with ``at=``
+finds the features of all labels at once, only from flights before each midnight. Joining features by date
+instead would leak the day to be predicted: no model can deliver what the dashed line promises.
 """
 
 from importlib.util import find_spec

@@ -1,11 +1,10 @@
 """Outliers in hourly weather
 
-A weather station sometimes reports an impossible wind speed. Each reading is compared with the median of the
-49 hours around it, and is an outlier if it lies more than five robust deviations away. Medians and quartiles
+A weather station sometimes reports an impossible wind speed. A reading is an outlier if it lies more than
+five robust deviations from the median of the 49 hours around it. Medians and quartiles
 ignore the outliers that they are meant to find; a rolling mean and standard deviation would not.
 
-The deviation has a lower limit, the resolution of the instrument, because the wind often stays the same for
-hours.
+The wind often stays the same for hours, so the instrument's resolution is a lower limit of the deviation.
 """
 
 from importlib.util import find_spec
