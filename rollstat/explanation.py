@@ -5,9 +5,8 @@
     function(arr, window)           -->  call  -->  plan  -->  results
     explain(function, arr, window)  -->  call  -->  plan  -->  Explanation
 
-Both make the same plan, so an explanation cannot differ from what a call does, and errors are those of the
-call. The reasons are those of :class:`rollstat.plan.Choice`, by
-which blocks find their algorithm.
+Both make the same plan, so an explanation cannot differ from what a call does, and raises the same errors.
+Blocks find their algorithm, and explanations find the reason, in the same :class:`rollstat.plan.Choice`.
 """
 
 import inspect
@@ -65,7 +64,7 @@ class Explanation:
     windows : str
         Kind of windows: rows, forward, around, expanding, time, at, bounds, pandas indexer, box.
     width : object
-        Rows of a window, or its width in time, as given; None if windows have different widths.
+        Rows of a window, or its duration, as given; None if windows have different sizes.
     min_periods : int
         Minimum number of observations for a result.
     rows : int
@@ -140,15 +139,15 @@ class Explanation:
 
 
 def explain(function: Any, /, *args: Any, **options: Any) -> Explanation:
-    """Return the plan of a call: what it would do and why, without computing anything.
+    """Return the plan of a call: what the call would do and why, without computing anything.
 
     Parameters
     ----------
     function : callable, str or stream
         A function of rollstat that computes a statistic, such as ``rollstat.rolling_median``, or its name,
-        ``"median"``; a method of a window object of the accessors, such as
-        ``series.rollstat.rolling(20).median``; a stream; or :func:`rollstat.spark.rolling`. For a frame the
-        plan is that of its first column.
+        ``"median"``; a method of an accessor's window object, such as
+        ``series.rollstat.rolling(20).median``; a stream; or :func:`rollstat.spark.rolling`. For a frame, the
+        plan of the first column.
     *args, **options
         As for the function; none for a stream.
 
@@ -160,7 +159,7 @@ def explain(function: Any, /, *args: Any, **options: Any) -> Explanation:
     Raises
     ------
     TypeError
-        If `function` is neither.
+        If `function` is none of these.
     ValueError, TypeError
         Whatever the function raises for these arguments before it computes anything.
 

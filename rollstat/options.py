@@ -63,7 +63,7 @@ class CommonOptions(TypedDict, total=False):
         Minimum number of observations (non-missing values) for a result. Default: the window size for row
         windows, otherwise 1.
     center : bool, default False
-        Whether the window is centred on its row; for boxes one for each axis, too.
+        Whether the window is centred on its row. A box may have a tuple, one for each axis.
     closed : {"right", "left", "both", "neither"}, optional
         Which ends the window includes, as in pandas. Default: ``"right"``.
     step : int, optional
@@ -74,39 +74,39 @@ class CommonOptions(TypedDict, total=False):
         For several segments laid end to end along `axis`: the first row of each segment, and the number of
         rows. Windows do not cross segments.
     at : array_like, shape (rows,), optional
-        Times of the results, in any order, in place of the times of the rows: the result has one entry for
-        each of them along `axis`. Needs `times`, and is of their kind. A number of rows is a window of rows
-        if `times` are datetimes or timedeltas.
+        Times of the results, in any order, instead of the times of the rows: the result has one entry for
+        each time along `axis`. Needs `times` of the same kind. If these are datetimes or timedeltas, an
+        integer window is a number of rows.
     at_segments : array_like of int, shape (segments + 1,), optional
-        Where the times `at` of each of the `segments` start, and the number of all.
+        Where the times `at` of each of the `segments` start, and the number of times.
     equal_times : {"past", "all"}, default "past"
-        Rows of the same time as a row, for windows by width that end with the time of the row: those before
-        the row only, or all of them, as RANGE in SQL.
+        Whether a time window that ends with its row includes only earlier rows with the same time, or all
+        rows with the same time, like RANGE in SQL.
     axis : int, default -1
         Axis along which the window slides.
     nan_policy : {"omit", "propagate", "raise"}, default "omit"
         What to do with missing values (NaN, NaT, masked elements): ignore them; return a missing result for
         every window that contains one; or raise ValueError.
     inf : {"value", "missing"}, default "value"
-        What infinite elements of floats are: values like any other, or missing values, as in pandas.
+        Whether infinite floats are ordinary values, or missing values as in pandas.
     mode : {"same", "valid", "reflect", "nearest", "mirror", "wrap", "constant"}, default "same"
-        Return a result for every row, or only for windows that lie entirely inside the data. The others
-        extend the data, or each segment, beyond its edges as in :mod:`scipy.ndimage`, so that all windows of
-        rows are full: by its rows in reverse order with and without the first one (``"reflect"``,
-        ``"mirror"``), its first and last row, itself, or `fill_value`, 0 by default. A box may have a tuple
-        of these, one for each axis.
+        ``"same"`` returns a result for every row, ``"valid"`` only for windows that lie entirely inside the
+        data. The other modes extend the data, or each segment, beyond the edges as in :mod:`scipy.ndimage`,
+        so all row windows are full: with the rows in reverse order (``"reflect"``; ``"mirror"`` does not
+        repeat the edge), the first and last row (``"nearest"``), the data again (``"wrap"``), or `fill_value`
+        (``"constant"``, default 0). A box may have a tuple, one for each axis.
     fill_value : scalar, optional
-        Value of a missing result, which the result dtype must be able to hold exactly. With it, or with
+        Replaces missing results; must be exactly representable in the result dtype. With it, or with
         ``mode="valid"`` if no result can be missing, integers keep their dtype. An undefined result, such as
         the correlation with a constant, is still NaN.
     out : ndarray, or tuple of ndarray for several results, optional
-        Array for the result, of its shape and dtype. It may share memory with the input, the times or the
-        bounds, but not with another result.
+        Array that receives the result, with the shape and dtype of the result. It may share memory with the
+        input, the times or the bounds, but not with another result.
     threads : int or "auto", optional
-        Number of threads; ``"auto"`` is one for each processor that the process may use. Default: the setting
-        of :func:`rollstat.set_threads`. Results do not depend on it.
+        Number of threads; ``"auto"`` means one for each processor that the process may use. Default: the
+        setting of :func:`rollstat.set_threads`. Results do not depend on it.
     algorithm : str, default "auto"
-        Name of an algorithm, see :ref:`algorithms`. ``"auto"`` selects the fastest exact one.
+        Name of an algorithm, see :ref:`algorithms`. ``"auto"`` selects the fastest exact algorithm.
     """
 
     min_periods: int | None

@@ -1,4 +1,4 @@
-"""The namespace ``rollstat`` of polars: statistics of Series and of expressions.
+"""The polars namespace ``rollstat``: statistics of Series and of expressions.
 
 Importing this module registers it::
 
@@ -8,7 +8,7 @@ Importing this module registers it::
     frame.with_columns(median=pl.col("speed").rollstat.median("5min", times=pl.col("time")))
 
 Every statistic is a method with the parameters of its function. ``apply`` and ``aggregate`` take the fields
-of a struct as several series. Missing results are null. Several results, such as those of ``minmax``, are the
+of a struct as several series. Missing results are null. Several results, for example of ``minmax``, are the
 fields of a struct.
 """
 
@@ -176,9 +176,9 @@ class SeriesNamespace(_Namespace):
 class ExpressionNamespace(_Namespace):
     """``expression.rollstat``: every statistic as a method that returns an expression.
 
-    Further series and `times` are expressions or names of columns; bounds of windows may be a pair of
-    expressions. The dtype of the result is found by a trial call with other rows, whose error polars does not
-    show; `return_dtype` names the dtype instead.
+    Further series and `times` are expressions or column names; explicit bounds may be a pair of
+    expressions. polars finds the dtype of the result by a trial call and hides its errors; pass
+    `return_dtype` to see them.
 
     Examples
     --------

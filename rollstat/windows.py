@@ -3,7 +3,7 @@
 ::
 
     number of rows       --> Rows     --> FixedWindows     [i - left, i + right)
-    width                --> Interval --> TimeWindows      times from t - before to t + after
+    duration             --> Interval --> TimeWindows      times from t - before to t + after
     either with at=      -------------> WindowsAt
     explicit bounds      -------------> ExplicitWindows
 
@@ -63,8 +63,8 @@ class Forward:
     Parameters
     ----------
     m : int, str, timedelta or number
-        Rows in the window, at least 1; or, with `times`, a width: the window of a row at time t holds all
-        rows of the times ``[t, t + m)``. `closed` chooses other ends.
+        Rows in the window, at least 1; or, with `times`, a duration: the window of a row at time t holds all
+        rows with times in ``[t, t + m)``. `closed` chooses other ends.
 
     Examples
     --------
@@ -80,13 +80,13 @@ class Forward:
 
 @dataclass(frozen=True)
 class Around:
-    """A window that reaches differently far to both sides of the current row, cut at the ends of the data.
+    """A window with separate lengths before and after the current row, cut at the ends of the data.
 
     Parameters
     ----------
     before, after : int, str, timedelta or number
-        Rows before and after the current one; or, with `times`, widths: the window of a row at time t holds
-        all rows of the times ``[t - before, t + after]``. `closed` chooses other ends.
+        Rows before and after the current row; or, with `times`, durations: the window of a row at time t
+        holds all rows with times in ``[t - before, t + after]``. `closed` chooses other ends.
 
     Examples
     --------
@@ -419,7 +419,7 @@ class FixedWindows(OffsetWindows):
 
 
 class TimeWindows(_RowWindows):
-    """Windows by width over ordered times: pandas' windows by offset.
+    """Time windows over ordered times: pandas' windows by offset.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class Feature:
-    """A statistic of columns over windows; the functions of this module make it.
+    """A statistic of columns over windows, made by the functions of this module.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Feature:
         Parameters
         ----------
         *windows : int, str, timedelta, float, Expanding, Forward or Around
-            Numbers of rows, or widths of the times of the set; a float is a width of numeric ones.
+            Numbers of rows, or durations; a float is a duration if the times are numbers.
         **options
             `min_periods`, `center`, `closed`, `nan_policy`, `inf` and `algorithm` of the functions
             over arrays; `closed` and `inf` override the set's options.
@@ -85,22 +85,22 @@ class Feature:
         return replace(self, windows=tuple(map(_window, windows)), options=options)
 
     def alias(self, *names: str) -> "Feature":
-        """Return the same with a name for each new column: for each window, one for each result."""
+        """Return the same feature with a name for each new column: for each window, one for each result."""
         return replace(self, names=_names("names", names))
 
     def by(self, *keys: str) -> "Feature":
-        """Return the same for series of other keys than the set's keys; no key makes one series."""
+        """Return the same feature for other keys than the set's keys; without a key, for one series."""
         return replace(self, keys=_names("by", keys))
 
     def where(self, condition: str) -> "Feature":
-        """Return the same where only some rows are observations.
+        """Return the same feature where only some rows are observations.
 
         Parameters
         ----------
         condition : str
-            The name of a boolean column, or a condition on columns in the notation of Python, such as
-            ``"category == 'food' and amount > 10"``. Other rows are no observations, as if their values
-            were missing: they take their place in windows of rows.
+            The name of a boolean column, or a condition on columns in Python's notation, such as
+            ``"category == 'food' and amount > 10"``. Other rows count as missing values: they are no
+            observations, but keep their place in row windows.
 
         Returns
         -------
@@ -174,23 +174,24 @@ class FeatureColumn(NamedTuple):
 
 
 class Features:
-    """A set of features: statistics of columns over windows, for each row of a frame or at other times.
+    """A feature set: statistics of columns over windows, for each row of a frame or at other times.
 
     Parameters
     ----------
     columns : sequence of Feature
         The features, such as ``f.sum("amount").over("1D", 10)``.
     by : str or sequence of str, optional
-        Columns whose values tell series apart. Missing values are a key of their own. Default: one series.
+        Key columns: each combination of their values is a series. A missing value is a key like any other.
+        Default: one series.
     on : str, optional
-        Column of the times or positions that order the rows of a series, and that widths refer to. Without
-        it, rows remain in their order, and windows are numbers of rows.
+        Column with the times or positions that order the rows of a series; durations refer to it. Without
+        it, rows keep their order, and windows are numbers of rows.
     order_by : str or sequence of str, optional
-        Columns that order rows of equal time. Rows that are equal in these remain in their order.
+        Columns that order rows with equal times. Rows that also tie in these columns keep their order.
     closed : {"right", "left", "both", "neither"}, optional
-        As in the functions over arrays. ``"left"`` leaves the row itself out.
+        As in the array functions. ``"left"`` excludes the row itself.
     inf : {"value", "missing"}, default "value"
-        What infinite values are.
+        Whether infinities are ordinary values or missing values.
 
     Attributes
     ----------
@@ -199,8 +200,8 @@ class Features:
 
     Notes
     -----
-    A column has the name ``amount_sum_1D``: the columns, the statistic, parameters and the window. Keys of a
-    feature that has its own come first.
+    A name such as ``amount_sum_1D`` lists the columns, the statistic, parameters and the window. If a feature
+    has its own keys, they come first.
 
     Examples
     --------
@@ -303,21 +304,21 @@ class Features:
         Parameters
         ----------
         frame : pandas, polars or Spark DataFrame, or pyarrow.Table
-            The rows, in any order. Those of Spark need `on` or `order_by`, and come back in no particular
-            order; `threads` does not apply to them, and the library orders ties by further columns.
+            The rows, in any order. A Spark frame needs `on` or `order_by`, all other columns break ties, and
+            the result has no particular order; `threads` does not apply.
         at : frame of the same kind, optional
-            Keys and times, in columns of the same names. A row of it gets the features that a row of its key
+            Keys and times, in columns with the same names. Each row gets the features that a row with its key
             and time would have. Keys without rows have missing features.
         threads : int or "auto", optional
             Number of threads. Default: the setting of :func:`rollstat.set_threads`. Results do not depend
             on it.
         split : int or "auto", optional
-            Split keys with very many rows, see :func:`rollstat.spark.rolling`; for frames of Spark.
+            For Spark frames: split keys with very many rows, see :func:`rollstat.spark.rolling`.
 
         Returns
         -------
         DataFrame or Table
-            The columns of `frame`, or of `at`, in the order of its rows, and those of `columns`.
+            The columns of `frame`, or of `at`, in the order of its rows, then the features in `columns`.
 
         Raises
         ------
@@ -334,23 +335,23 @@ class Features:
         return module.compute(self, frame, at, threads)
 
     def write_stream(self, frame: Any, **options: Any) -> Any:
-        """Return the writer of a stream of Spark, in append mode, whose rows have the features.
+        """Return the writer of a Spark stream with the features of each row, in append mode.
 
         Parameters
         ----------
         frame : DataFrame
             A streaming Spark frame with the columns of the rows.
         **options
-            Those of :func:`rollstat.spark.rolling_stream`: `watermark`, `ttl`, `initial` and `metrics`. If
-            features have several sets of keys, `metrics` counts the rows of the first, and ``metrics_2`` and
-            so on those of the others.
+            `watermark`, `ttl`, `initial` and `metrics`, as in :func:`rollstat.spark.rolling_stream`. If
+            features have several sets of keys, `metrics` counts the rows of the first set, and ``metrics_2``
+            and so on count the rows of the others.
 
         Returns
         -------
         DataStreamWriter
-            It writes every row once, with its columns and those of `columns`: the numbers that `compute`
-            returns for the rows written up to then, and for all rows if there is a watermark. The query
-            continues where it stopped, as one of :func:`rollstat.spark.rolling_stream` does.
+            It writes every row once, with its columns and its features: the numbers that `compute`
+            returns over the rows written so far, or with a watermark over all rows. A restarted query
+            continues where it stopped, as with :func:`rollstat.spark.rolling_stream`.
 
         Examples
         --------
@@ -361,19 +362,19 @@ class Features:
         return module.write_stream(self, frame, **options)
 
     def stream(self, **options: Any) -> "FeatureStream":
-        """Return a stream, which takes rows one by one and answers queries.
+        """Return a stream that takes rows one by one and answers queries.
 
         Parameters
         ----------
         **options
-            Those of :class:`FeatureStream`: `dtypes`, `ttl`, `lateness` and `late`.
+            `dtypes`, `ttl`, `lateness` and `late`, as in :class:`FeatureStream`.
         """
         from rollstat.features.stream import FeatureStream  # imports kernels
 
         return FeatureStream(self, **options)
 
     def to_json(self) -> str:
-        """Return the definition as JSON, which :meth:`from_json` reads.
+        """Return the definition as JSON, for :meth:`from_json`.
 
         Operators of :mod:`rollstat.operators` can be stored; your own cannot.
         """
@@ -389,7 +390,7 @@ class Features:
 
     @classmethod
     def from_json(cls, text: str) -> "Features":
-        """Return the set of features that :meth:`to_json` has stored."""
+        """Return the feature set that :meth:`to_json` has stored."""
         given = json.loads(text)
         version = given.pop("version", None)
         if version != _VERSION:

@@ -475,14 +475,14 @@ class FeatureStream:
     features : Features
         The set, with a column `on` of times.
     dtypes : mapping of str to dtype, optional
-        Dtypes of the columns that features take: default float64. ``object`` is for strings and other values
-        without arithmetic, which serve ``count``, ``nunique``, ``mode``, ``first`` and ``last``.
+        Dtypes of the columns that features take, by default float64. ``object`` is for strings and other
+        values without arithmetic; they support ``count``, ``nunique``, ``mode``, ``first`` and ``last``.
     ttl : float, str or timedelta, optional
-        Keys whose newest row is this much older than the newest row of all are dropped. Default: never.
+        Drop a key when its newest row is this much older than the newest row of all. Default: never.
     lateness : float, str or timedelta, optional
-        How much older than the newest row of all a row may be. Default: any row is taken.
+        How much older than the newest row of all a row may be. Default: rows may have any age.
     late : {"raise", "drop"}, default "raise"
-        What happens to a row that is older: a ValueError, or it is counted and dropped.
+        Whether an older row raises a ValueError, or is counted and dropped.
 
     Attributes
     ----------
@@ -493,8 +493,9 @@ class FeatureStream:
 
     Notes
     -----
-    Each set of keys holds the rows of each key that its windows can still need, once for all features.
-    Cost: a row of the newest time takes O(1) amortised, another one O(d), d rows from the newest. A query
+        Each set of keys holds once, for all features, the rows of each key that its windows can still need.
+
+    Cost: pushing a row takes O(1) amortised, or O(d) for a late row before d newer rows. A query
     takes O(m log m) for each column of m rows, and O(m) for each of its windows.
 
     Examples
@@ -575,9 +576,9 @@ class FeatureStream:
         Parameters
         ----------
         row : mapping
-            The columns and their values: keys, times, those that features take and those of conditions. None
-            and NaN are missing; in a condition None is NaN, as in pandas. A row may be older than others;
-            equal times remain in the order of arrival, or are ordered by the columns `order_by`.
+            The values of the columns: keys, times, the columns that features take, and the columns in
+            conditions. None and NaN are missing; in a condition None is NaN, as in pandas. A row may be
+            older than others. Rows with equal times keep the order of arrival, unless `order_by` orders them.
 
         Raises
         ------
@@ -692,8 +693,8 @@ class FeatureStream:
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
             The rows, in any order.
         dtypes, ttl, lateness, late
-            As of the class. Dtypes that are not given are those of the columns, float64 for integers of which
-            some are missing.
+            As in the class. The default dtypes are the dtypes of the frame, and float64 for integers with
+            missing values.
         """
         rows = frames.frame_of("frame", frame)
         columns = {name: frames.held_of(rows[name]) for each in features.features for name in each.inputs}
@@ -734,7 +735,7 @@ class FeatureStream:
             series.load(groups[i], columns, offsets[i].item(), offsets[i + 1].item())
 
     def snapshot(self) -> bytes:
-        """Return the state as bytes that :meth:`restore` reads; operators of users cannot be stored."""
+        """Return the state as bytes for :meth:`restore`; your own operators cannot be stored."""
         arrays: list[NDArray[Any]] = []
         objects: list[Any] = []
         for series in self._series:

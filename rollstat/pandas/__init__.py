@@ -7,28 +7,28 @@ Importing this module registers them::
     series.rollstat.rolling(100).median()
     series.rollstat.kth(2, 100)
 
-After ``.rollstat``, ``rolling(...)``, ``expanding(...)`` and ``ewm(...)`` take the parameters of pandas and
-have its methods, results and errors. Every other statistic of rollstat is a method too. pandas computes
-whatever rollstat does not.
+After ``.rollstat``, ``rolling(...)``, ``expanding(...)`` and ``ewm(...)`` take pandas' parameters and have
+pandas' methods, results and errors. Every other rollstat statistic is a method too. Other calls fall back to
+pandas.
 
 ========================  =============================================================================
-``calls.py``              a statistic of columns in place of a kernel of pandas, and conversions of columns
-``functions.py``          functions of ``apply`` that statistics compute
-``windows.py``            the window objects: pandas' classes, whose statistics rollstat computes
+``calls.py``              a statistic of columns in place of a pandas kernel, and conversions of columns
+``functions.py``          functions in ``apply`` that statistics compute
+``windows.py``            the window objects: subclasses of pandas' classes
 ``exponential.py``        exponentially weighted windows
 ``groups.py``             groupby, and windows within groups
 ``accessors.py``          the accessors, :func:`rolling` and :func:`expanding` as functions, and the methods
                           that pandas does not have, of the accessors and the window objects
 ========================  =============================================================================
 
-The window classes inherit from those of pandas, which check the parameters, select columns and shape results.
-Methods of pandas pass a kernel and the name of a statistic to ``_apply``, which replaces the kernel by a
-:class:`~rollstat.pandas.calls.ColumnCall`. Methods with parameters, and those for statistics that pandas does
+The window classes inherit from pandas' classes, which check the parameters, select columns and shape results.
+pandas' methods pass a kernel and the name of a statistic to ``_apply``, which replaces the kernel by a
+:class:`~rollstat.pandas.calls.ColumnCall`. Methods with parameters, and methods that pandas does
 not have, pass a ``ColumnCall`` themselves. ``_apply`` computes the statistic over the columns of
 ``_create_data``, with the window and the options that ``_row_windows`` returns. Windows within groups add
 ``segments`` to these options, and the index of groups and rows to the result.
 
-Private parts of pandas, as in pandas 2.2.3 and 3.1.1:
+The package uses these private parts of pandas, as in pandas 2.2.3 and 3.1.1:
 
 - what weighted windows call: ``_apply_columnwise``, ``_scipy_weight_generator``
 - what exponentially weighted windows hold: ``_com``, ``_deltas``

@@ -1,7 +1,7 @@
 """The accessors, windows over a Series or DataFrame by functions, and methods made from the registry.
 
-The accessors have a method for each statistic, and so have the window objects for each that pandas does not
-have. A method is made when it is first used.
+The accessors have a method for each statistic, and the window objects have a method for each statistic that
+pandas lacks. A method is made when it is first used.
 """
 
 import inspect
@@ -45,21 +45,21 @@ def rolling(
     method: str = "single",
     **options: Unpack[WindowOptions],
 ) -> Any:
-    """Return windows over a Series or DataFrame whose statistics rollstat computes.
+    """Return pandas' rolling windows over a Series or DataFrame, computed by rollstat.
 
     Parameters
     ----------
     data : Series or DataFrame
         The data.
     window, min_periods, center, win_type, on, closed, step, method
-        As in :meth:`pandas.Series.rolling`. `window` can be any window of the functions too, such as
+        As in :meth:`pandas.Series.rolling`. `window` may also be any window of the functions, such as
         :class:`rollstat.Around`, ``"1 month"``, any `DateOffset`, a pair of integer arrays ``(start, end)``,
         an array with a size for each row, or a number with `times`.
     **options
-        ``keep_dtype=True`` keeps float32, nullable and Arrow-backed columns, datetimes and strings where the
-        method of pandas returns float64 or raises an error. ``nan_policy``, ``inf``, ``fill_value``,
-        ``times``, ``at``, ``equal_times``, ``threads`` and ``algorithm`` are those of the functions, such as
-        :func:`rollstat.rolling_median`. Results at the times ``at`` have these as their index.
+        ``keep_dtype=True`` keeps float32, nullable and Arrow-backed columns, datetimes and strings where
+        pandas' method returns float64 or raises an error. ``nan_policy``, ``inf``, ``fill_value``,
+        ``times``, ``at``, ``equal_times``, ``threads`` and ``algorithm`` mean the same as in the functions,
+        such as :func:`rollstat.rolling_median`. With ``at``, these times are the index of the result.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def rolling(
 def expanding(
     data: Any, min_periods: int = 1, method: str = "single", **options: Unpack[WindowOptions]
 ) -> Any:
-    """Return windows from the first row on, over a Series or DataFrame, whose statistics rollstat computes.
+    """Return pandas' expanding windows over a Series or DataFrame, computed by rollstat.
 
     Parameters
     ----------
@@ -145,9 +145,9 @@ def _document(statistic: Statistic, kept: set[str], options: str) -> str:
     lines = [head.strip(), "", "Parameters", "----------", *own, "", "Returns", "-------"]
     lines += [
         "Series or DataFrame",
-        "    With the index and the columns of the data; one column for each output or",
+        "    With the index and the columns of the data. Several outputs, or several values of",
     ]
-    lines += ["    value of a parameter if there are several.", "", "See Also", "--------"]
+    lines += ["    a parameter, are columns.", "", "See Also", "--------"]
     lines += [
         f"rollstat.{statistic.function.__name__} : The same for arrays, with missing values, cost and source."
     ]
@@ -313,14 +313,14 @@ class _Accessor:
         return self.rolling(window, **options).idxmin(numeric_only)
 
     def idxmax(self, window: Any, *, numeric_only: bool = False, **options: Any) -> Any:
-        """Return the label of the row with the first maximum of each window, as :meth:`idxmin`."""
+        """Return the label of the row with the first maximum of each window, like :meth:`idxmin`."""
         return self.rolling(window, **options).idxmax(numeric_only)
 
     rolling = _of_data(rolling)
     expanding = _of_data(expanding)
 
     def groupby(self, by: Any = None, level: Any = None, *args: Any, **options: Any) -> GroupBy:
-        """Return groups whose windows rollstat computes.
+        """Return a pandas groupby whose windows rollstat computes.
 
         Parameters
         ----------
@@ -343,14 +343,14 @@ class _Accessor:
         return GroupBy(self._data.groupby(**given))
 
     def ewm(self, *args: Any, inf: str = "value", **options: Any) -> Any:
-        """Return exponentially weighted windows whose statistics rollstat computes.
+        """Return pandas' exponentially weighted windows, computed by rollstat.
 
         Parameters
         ----------
         com, span, halflife, alpha, min_periods, adjust, ignore_na, times, method
             As in :meth:`pandas.Series.ewm`.
         inf : {"value", "missing"}, default "value"
-            What infinite values are: values like any other, or missing values, as in pandas.
+            Whether infinities are ordinary values, or missing values as in pandas.
 
         Returns
         -------
@@ -381,7 +381,7 @@ for _name in STATISTICS:
 
 @register_series_accessor("rollstat")
 class SeriesAccessor(_Accessor):
-    """``Series.rollstat``: windows as in pandas, and every rolling statistic.
+    """``Series.rollstat``: pandas' windows, and every rolling statistic.
 
     Examples
     --------
@@ -393,7 +393,7 @@ class SeriesAccessor(_Accessor):
 
 @register_dataframe_accessor("rollstat")
 class DataFrameAccessor(_Accessor):
-    """``DataFrame.rollstat``: windows as in pandas, and every rolling statistic, column by column.
+    """``DataFrame.rollstat``: pandas' windows, and every rolling statistic, column by column.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Exponentially weighted windows: pandas' class, whose statistics rollstat computes."""
+"""Exponentially weighted windows: a subclass of pandas' class."""
 
 from functools import cached_property, lru_cache, partial
 from typing import Any
@@ -146,7 +146,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
         return getattr(super(), name)(bias, numeric_only)
 
     def var(self, bias: bool = False, numeric_only: bool = False) -> Any:
-        """Return the variance, as pandas does, and with times too.
+        """Return pandas' variance, also with `times`.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
         return self._moment("var", bias, numeric_only)
 
     def std(self, bias: bool = False, numeric_only: bool = False) -> Any:
-        """Return the standard deviation, as pandas does, and with times too.
+        """Return pandas' standard deviation, also with `times`.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
     def cov(
         self, other: Any = None, pairwise: bool | None = None, bias: bool = False, numeric_only: bool = False
     ) -> Any:
-        """Return the covariance with other columns, as pandas does, and with times too.
+        """Return pandas' covariance with other columns, also with `times`.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
         return self._pairs("cov", other, pairwise, numeric_only, bias=bool(bias))
 
     def corr(self, other: Any = None, pairwise: bool | None = None, numeric_only: bool = False) -> Any:
-        """Return the correlation with other columns, as pandas does, and with times too.
+        """Return pandas' correlation with other columns, also with `times`.
 
         Parameters
         ----------

@@ -5,7 +5,7 @@
     keys --> pandas' groupby --> rows in the order of groups --> one call with segments --> pandas' index
 
 pandas factorises the keys. The rows of each group are laid end to end, and the engine takes the groups as
-segments, which no window crosses. So there is no loop over groups.
+segments. So windows never cross groups, and there is no loop over groups.
 """
 
 from typing import Any, ClassVar, NamedTuple, Unpack
@@ -323,7 +323,7 @@ class ExponentialMovingWindowGroupBy(Groups, PandasEwmGroups, ExponentialMovingW
 class GroupBy:
     """A pandas groupby whose windows rollstat computes.
 
-    ``data.rollstat.groupby(keys, ...)`` returns it. All but `rolling` and `expanding` is pandas' own.
+    ``data.rollstat.groupby(keys, ...)`` returns it. All other methods are pandas' own.
 
     Parameters
     ----------
@@ -354,15 +354,15 @@ class GroupBy:
         transform: bool = False,
         **options: Unpack[WindowOptions],
     ) -> Any:
-        """Return windows within groups whose statistics rollstat computes.
+        """Return pandas' rolling windows within groups, computed by rollstat.
 
         Parameters
         ----------
         window, min_periods, center, win_type, on, closed, method
             As in :meth:`pandas.api.typing.DataFrameGroupBy.rolling`.
         transform : bool, default False
-            Whether results have the index and the order of the data instead of the groups'. Rows
-            without a group are missing.
+            Whether results have the index and order of the data instead of the groups. Rows without a group
+            have a missing result.
         **options
             As in :func:`rollstat.pandas.rolling`.
 
@@ -394,7 +394,7 @@ class GroupBy:
         transform: bool = False,
         **options: Unpack[WindowOptions],
     ) -> Any:
-        """Return windows from the first row of each group on, whose statistics rollstat computes.
+        """Return pandas' expanding windows within groups, computed by rollstat.
 
         Parameters
         ----------
@@ -415,7 +415,7 @@ class GroupBy:
         return self._windows(ExpandingGroupBy, parameters, given, transform)
 
     def ewm(self, *args: Any, transform: bool = False, inf: str = "value", **options: Any) -> Any:
-        """Return exponentially weighted windows within groups, whose statistics rollstat computes.
+        """Return pandas' exponentially weighted windows within groups, computed by rollstat.
 
         Parameters
         ----------
@@ -424,7 +424,7 @@ class GroupBy:
         transform : bool, default False
             As in :meth:`rolling`.
         inf : {"value", "missing"}, default "value"
-            What infinite values are: values like any other, or missing values, as in pandas.
+            Whether infinities are ordinary values, or missing values as in pandas.
 
         Returns
         -------

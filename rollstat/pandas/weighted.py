@@ -1,4 +1,4 @@
-"""Windows with weights by position, ``rolling(win_type=...)``, whose statistics rollstat computes."""
+"""Windows with weights by position: ``rolling(win_type=...)``."""
 
 from collections.abc import Callable
 from typing import Any
@@ -68,7 +68,7 @@ class WeightedGroups:
         return WeightedGroups(self._groups[columns], self._win_type)
 
     def sum(self, numeric_only: bool = False, **parameters: Any) -> Any:
-        """Return the weighted sums; `parameters` are those of the weights, such as ``std=2``."""
+        """Return the weighted sums; `parameters` belong to the weights, such as ``std=2``."""
         return self._weighted("sum", numeric_only, parameters)
 
     def mean(self, numeric_only: bool = False, **parameters: Any) -> Any:

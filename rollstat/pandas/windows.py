@@ -1,12 +1,11 @@
-"""The window objects: pandas' classes, whose statistics rollstat computes.
+"""The window objects: subclasses of pandas' classes.
 
 ::
 
     rolling(3).median() --> ColumnCall --> _apply --> arrays --> rollstat.rolling_median --> pandas' shape
                          or pandas' own method, where rollstat does not compute it
 
-Parameters, their checks and messages, selection of columns, iteration, ``agg`` and ``apply`` are those of
-pandas.
+pandas checks the parameters, selects columns, iterates, and runs ``agg`` and ``apply``.
 """
 
 import inspect
@@ -63,14 +62,14 @@ _warned: list[set[str]] = []
 
 
 def handed_back(warn: bool | None = None) -> dict[tuple[str, str], int]:
-    """Return how many calls of the accessors pandas has computed since the start, by method and reason.
+    """Return how many accessor calls have fallen back to pandas, by method and reason.
 
     Calls that name a pandas engine do not count.
 
     Parameters
     ----------
     warn : bool, optional
-        Whether the next such call for each reason causes a warning. Default: as before, at first not.
+        Whether the next fallback for each reason issues a warning. Default: keep the setting, at first False.
 
     Returns
     -------
@@ -497,7 +496,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         engine: str | None = None,
         engine_kwargs: dict[str, bool] | None = None,
     ) -> Any:
-        """Return the variance of each window, as pandas does.
+        """Return pandas' variance of each window.
 
         Parameters
         ----------
@@ -524,7 +523,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         engine: str | None = None,
         engine_kwargs: dict[str, bool] | None = None,
     ) -> Any:
-        """Return the standard deviation of each window, as pandas does.
+        """Return pandas' standard deviation of each window.
 
         Parameters
         ----------
@@ -539,7 +538,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         return self._statistic("std", numeric_only, {"ddof": ddof}, _is_count(ddof), engine, engine_kwargs)
 
     def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """Return the standard error of the mean of each window, as pandas does.
+        """Return pandas' standard error of the mean of each window.
 
         Parameters
         ----------
@@ -554,12 +553,12 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         return self._statistic("sem", numeric_only, {"ddof": ddof}, _is_count(ddof))
 
     def quantile(self, q: Any, interpolation: str = "linear", numeric_only: bool = False) -> Any:
-        """Return a quantile of each window, as pandas does.
+        """Return pandas' quantile of each window, or several.
 
         Parameters
         ----------
         q : float or list of float
-            Which quantile, from 0 to 1. Several are the columns of the result.
+            Which quantile, from 0 to 1. A list returns one column for each.
         interpolation : {"linear", "lower", "higher", "nearest", "midpoint"}
             How to compute a quantile that lies between two observations.
         numeric_only : bool, default False
@@ -582,12 +581,12 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
     def rank(
         self, method: str = "average", ascending: bool = True, pct: bool = False, numeric_only: bool = False
     ) -> Any:
-        """Return the rank of the newest value of each window, as pandas does.
+        """Return pandas' rank of the newest value of each window.
 
         Parameters
         ----------
         method : {"average", "min", "max", "dense", "first"}
-            Rank of equal values; pandas has the first three.
+            Rank of equal values. pandas has only the first three.
         ascending : bool, default True
             Whether the smallest value has the first rank.
         pct : bool, default False
@@ -606,7 +605,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
     def cov(
         self, other: Any = None, pairwise: bool | None = None, ddof: int = 1, numeric_only: bool = False
     ) -> Any:
-        """Return the covariance with other columns, as pandas does.
+        """Return pandas' covariance with other columns.
 
         Parameters
         ----------
@@ -629,7 +628,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
     def corr(
         self, other: Any = None, pairwise: bool | None = None, ddof: int = 1, numeric_only: bool = False
     ) -> Any:
-        """Return the correlation with other columns, as pandas does.
+        """Return pandas' correlation with other columns.
 
         Parameters
         ----------
@@ -679,20 +678,21 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         *,
         columns: Any = None,
     ) -> Any:
-        """Return what a function returns for each window, as pandas does.
+        """Return the results of a function for each window, like pandas.
 
-        Statistics compute ``len``, the built-in ``sum``, ``min`` and ``max``, `numpy.sum`, `mean`, `median`,
-        `min`, `max`, `std`, `var`, their forms that ignore NaN, `numpy.ptp`, `any`, `all`, `count_nonzero`,
-        `argmin` and `argmax`, `pandas.Series.nunique`, and `scipy.stats.skew` and `kurtosis`. Numba compiles
-        other functions that take arrays, see :func:`rollstat.rolling_apply`. Python calls functions of fewer
-        than 20,000 windows, for which compiling takes too long, and functions that cannot be compiled.
+        rollstat computes these functions as statistics: ``len``, the built-in ``sum``, ``min`` and ``max``,
+        `numpy.sum`, `mean`, `median`, `min`, `max`, `std`, `var`, their `nan` versions, `numpy.ptp`, `any`,
+        `all`, `count_nonzero`, `argmin` and `argmax`, `pandas.Series.nunique`, and `scipy.stats.skew` and
+        `kurtosis`. Numba compiles other functions that take arrays, see :func:`rollstat.rolling_apply`.
+        Python calls functions that Numba cannot compile, and functions of fewer than 20,000 windows, because
+        compiling them would take longer.
 
         Parameters
         ----------
         func : callable
             Takes the values of a window. With ``nan_policy="omit"``, these are the observations.
         raw : bool, default False
-            Whether it takes arrays. If it takes Series, pandas calls it.
+            Whether the function takes arrays. If it takes Series, pandas calls it.
         engine, engine_kwargs
             With ``engine="numba"`` pandas computes.
         args : tuple, optional
@@ -700,8 +700,8 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         kwargs : dict, optional
             Further keyword arguments of the function.
         columns : list, optional
-            Columns that the function takes together, as one array for each. pandas does not have this; inf
-            remains inf.
+            Columns that the function takes together, as one array each; inf remains inf. pandas lacks this
+            parameter.
 
         Returns
         -------
@@ -757,18 +757,18 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         return self._own_statistic("idxmin", {}, numeric_only)
 
     def idxmax(self, numeric_only: bool = False) -> Any:
-        """Return the label of the row with the first maximum of each window, as :meth:`idxmin`."""
+        """Return the label of the row with the first maximum of each window, like :meth:`idxmin`."""
         return self._own_statistic("idxmax", {}, numeric_only)
 
     def regression(self, y: Any, x: Any, intercept: bool = True, weights: Any = None) -> Any:
-        """Return the least squares of one column on others, see :func:`rollstat.rolling_regression`.
+        """Fit one column to others by least squares, see :func:`rollstat.rolling_regression`.
 
         Parameters
         ----------
         y, x : label, list of labels
-            The column of the response, and that or those of the regressors.
+            The column of the response, and the column or columns of the regressors.
         intercept : bool, default True
-            Whether there is a constant among the regressors.
+            Whether the fit includes a constant.
         weights : label, optional
             The column of the weights.
 

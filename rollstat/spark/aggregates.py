@@ -164,7 +164,7 @@ class SparkCall:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A statistic, the columns that it takes, its own parameters, and perhaps windows and options."""
+    """A statistic with its columns, its parameters, and optionally its own windows and options."""
 
     statistic: str
     columns: tuple[Any, ...]
@@ -180,7 +180,7 @@ class Aggregate:
         ----------
         *names : str
             One name, or one for each result. With several windows, either one for each result of each
-            window, or the beginnings of these: an underscore and the window follow.
+            window, or the start of each name, to which an underscore and the window are added.
 
         Returns
         -------
@@ -202,12 +202,12 @@ class Aggregate:
         closed: str | None = None,
         equal_times: str | None = None,
     ) -> "Aggregate":
-        """Return the same statistic over windows of its own.
+        """Return the same statistic over its own windows.
 
         Parameters
         ----------
         *windows : int, str, timedelta, float, DateOffset, Forward or Expanding
-            Windows as in :func:`rollstat.spark.rolling`; each gives new columns, in the order given. None
+            Windows as in :func:`rollstat.spark.rolling`; each adds new columns, in the order given. None
             stands for the windows of the call.
         min_periods, center, closed, equal_times
             Options for these windows in place of the call's options.

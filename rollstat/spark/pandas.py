@@ -1,6 +1,6 @@
-"""The accessor of pandas-on-Spark: every statistic over frames and series of `pyspark.pandas`.
+"""The pandas-on-Spark accessor: every statistic over `pyspark.pandas` frames and series.
 
-Importing this module registers ``rollstat`` on them::
+Importing this module registers ``rollstat``::
 
     import rollstat.spark.pandas
 
@@ -106,12 +106,12 @@ class Accessor:
         Parameters
         ----------
         window : int, str, timedelta, Forward or Expanding
-            A number of rows in the order of the frame, or a width over the index or the column `on`, which
-            then orders the rows.
+            A number of rows in the order of the frame, or a duration over the index or the column `on`; this
+            column then orders the rows.
         min_periods, center, closed
             As in :meth:`pandas.DataFrame.rolling`.
         on : str, optional
-            Column that a width refers to.
+            Column with the times of a time window.
         **options
             `split`, `nan_policy`, `inf` and `algorithm` of :func:`rollstat.spark.rolling`.
 
@@ -121,7 +121,7 @@ class Accessor:
 
         Notes
         -----
-        The frame is read up to three times if it is split, and must have the same rows in the same order each
+        Spark reads a split frame up to three times, and it must have the same rows in the same order each
         time: cache a frame whose order is not fixed, such as the result of a join.
         """
         given = {"min_periods": min_periods, "center": center, "closed": closed, **options}

@@ -93,25 +93,25 @@ def rolling(  # 17 parameters: one for each public option
     df : DataFrame
         Any frame. The result holds every row with all its columns, followed by the new columns.
     partition_by : str, Column, or sequence of them
-        Columns whose values name the series of a row. As everywhere in Spark, null is a value of its own,
-        NaN equals NaN, and -0.0 equals 0.0. A column is given by name, by a path into a struct
+        Key columns: each combination of their values is a series. As everywhere in Spark, null is a value,
+        NaN equals NaN, and -0.0 equals 0.0. Give a column by name, by a path into a struct
         (``"meta.sensor"``), or as a `Column` object. Case matters only if ``spark.sql.caseSensitive`` is on.
     order_by : str, Column, or sequence of them
-        Columns that order the rows of a series. Together they should be unique within it.
+        Columns that order the rows of a series. Together they should be unique within a series.
     window : int, str, timedelta, float, DateOffset, Forward or Expanding
         A number of rows; or a duration such as ``"10 minutes"``, ``"1 hour 30 minutes"`` or
-        ``"interval '10' minute"`` on the first column of `order_by`, a date or timestamp; or a float, the
-        width on a column of numbers; or calendar units, ``"1 month"`` or a DateOffset of pandas, by the clock
-        of the session's time zone for timestamps that have one. It is for statistics without windows of
-        their own, and may be left out if each has some.
+        ``"interval '10' minute"`` if the first column of `order_by` is a date or timestamp; or a float if
+        that column holds numbers; or calendar units, ``"1 month"`` or a pandas DateOffset, in the
+        session's time zone for timestamps that have one. The window applies to statistics without ``over``;
+        omit it if each has its own.
     aggs : list or mapping
         A list of statistics such as ``[rs.median("x").alias("m"), rs.quantile("x", [0.25, 0.75])]``, where
-        ``rs`` is `rollstat.spark`. Or new column name to ``(statistic, column)``, in pandas' order ``(column,
-        statistic)`` too, or to ``(statistic, column, parameters)``, or to the result of
-        :func:`rollstat.spark.aggregate`. The name of a statistic is that of the array function without
+        ``rs`` is `rollstat.spark`. Or a mapping from new column names to ``(statistic, column)`` or
+        ``(column, statistic)`` (pandas' order), to ``(statistic, column, parameters)``, or to the result of
+        :func:`rollstat.spark.aggregate`. Statistics have the names of the array functions without
         ``rolling_``. A statistic with several results takes a tuple of names.
-        ``rs.median("x").over("7 days", 100)`` has windows of its own, each with new columns, whose names end
-        with the window.
+        ``rs.median("x").over("7 days", 100)`` has its own windows and adds new columns for each; their names
+        end with the window.
     descending : bool or sequence of bool
         Whether the order descends, for all columns or for each; nulls come last then.
     ties : {"columns", "error"}
@@ -124,14 +124,14 @@ def rolling(  # 17 parameters: one for each public option
         that column immediately. Default: ``"auto"`` without `partition_by`, no splitting with it; 1 leaves a
         single series in one task.
     at : DataFrame, optional
-        Labels: compute the windows at their times instead. It has the columns of `partition_by` and the first
-        column of `order_by`, of the same names and types, and any others. A window holds rows up to the time
-        of the label, or only earlier ones with ``closed="left"``. The result holds every label once with all
-        its columns, followed by the new columns. Windows that look ahead are not allowed.
+        Labels: compute the windows at their times instead. The frame has the columns of `partition_by` and
+        the first column of `order_by`, with the same names and types, and any others. A window holds rows up
+        to the time of the label, or only earlier rows with ``closed="left"``. The result holds every label
+        once with all its columns, followed by the new columns. Windows that look ahead are not allowed.
     min_periods, center, closed, equal_times, nan_policy, inf, algorithm
         As in the array functions. Nulls and NaN are missing values, and a missing result is null.
     fill_value : scalar, optional
-        Value of the new columns where a result is missing, which each of their types must hold.
+        Replaces missing results; must be exactly representable in the type of each new column.
 
     Returns
     -------
@@ -145,8 +145,8 @@ def rolling(  # 17 parameters: one for each public option
 
     Notes
     -----
-    The job is one exchange by the keys, one sort, and one pass over Arrow batches, however many windows there
-    are. A worker holds the rows of the widest window and one batch, regardless of the length of a series.
+    The job has one exchange by the keys, one sort, and one pass over Arrow batches for all windows. A worker
+    holds the rows of the widest window and one batch, regardless of the length of a series.
     Each result equals the array function's result on the sorted series: exactly for order statistics, extrema
     and integers.
 
@@ -154,11 +154,11 @@ def rolling(  # 17 parameters: one for each public option
     state of an operator. A statistic without such a state, such as the median, holds its columns of a whole
     series; such series cannot be split.
 
-    Splitting does not change results. A bucket is a series of its own, with a halo of the rows that its
-    windows reach, which goes through the one exchange to each bucket that needs it. The frame must contain
-    the same rows each time it is read. For expanding windows an additional pass, run immediately, makes
-    the state at the start of each bucket. Sums of floats are then the same in each run, and within their
-    error bound of the results of the array functions.
+    Splitting does not change results. A bucket is a separate series with a halo: the earlier rows that its
+    windows reach. The same exchange sends the halo to each bucket that needs it. The frame must contain
+    the same rows each time Spark reads it. For expanding windows an additional pass runs immediately and
+    computes the state at the start of each bucket. Sums of floats are then the same in each run, and within
+    their error bounds.
 
     Examples
     --------

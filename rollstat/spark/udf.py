@@ -60,10 +60,10 @@ def rolling_udf(
         longs stay longs and timestamps stay timestamps. Without it results are doubles, and the input must
         be numbers.
     kind : {"arrow", "pandas"}
-        An ``arrow_udf`` or a ``pandas_udf``; both are used in the same way. Arrow is faster, and pandas
-        cannot hold a null alongside an integer, so it only returns floats.
+        An ``arrow_udf`` or a ``pandas_udf``, used in the same way. Arrow is faster. pandas
+        cannot hold a null alongside an integer, so ``"pandas"`` returns only floats.
     ordered : bool, default False
-        Declares that a statistic that depends on the order of its rows is only used over an ordered window.
+        Declares that you use an order-dependent statistic only over an ordered window.
     min_periods, center, closed, nan_policy, inf, algorithm
         As in the array functions. Nulls and NaN are missing values, and a missing result is null.
     **parameters
@@ -85,8 +85,8 @@ def rolling_udf(
     that Spark computes exactly and without Python: ``min``, ``max``, ``sum``, ``avg``, ``count``, ``stddev``,
     ``var_samp``, ``corr``, ``covar_samp``; ``median`` and ``percentile``, which are exact and interpolate
     linearly, unlike ``percentile_approx``; ``count_distinct`` for ``"nunique"``; and ``mode(column, True)``,
-    which returns the smallest of several modes as ``"mode"`` does. They do not ignore NaN, which is a missing
-    value here.
+    which returns the smallest of several modes, like ``"mode"``. They do not ignore NaN; rollstat treats it
+    as missing.
 
     ``.over(Window...)`` calls the function once for each row with all rows of its frame, so it is
     quadratic in the length of the frame; :func:`rollstat.spark.rolling` gives the same results in one pass.

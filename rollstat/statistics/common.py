@@ -47,9 +47,9 @@ arr : array_like of float, int or bool, shape (..., n, ...)
 
 _WINDOW = """\
 window : int, str, timedelta, number, array, DateOffset, (start, end), Expanding, Forward, Around or indexer
-    The window of each row: a number of rows that ends with the row itself; a width in time, by the calendar
-    or on a number line, together with `times`; an array with a size for each row; or explicit bounds
-    ``[start, end)``, two integer arrays. See :ref:`windows`.
+    The window of each row: a number of rows, ending with the row itself; a duration, a calendar unit or a
+    number, together with `times`; an array with a size for each row; or explicit bounds ``[start, end)``, two
+    integer arrays. See :ref:`windows`.
 """
 
 _DDOF = """\
@@ -59,23 +59,22 @@ ddof : int, default 1
 
 _EWM = """\
 window : window, default Expanding()
-    All rows up to each one, or any window that :func:`rolling_mean` takes: observations beyond have no
-    weight.
+    All rows so far, or any window that :func:`rolling_mean` takes: observations outside have no weight.
 alpha : float, optional
-    The share of the newest row: weights fall by the factor ``1 - alpha`` from each row to the one before.
-    Exactly one of `alpha`, `com`, `span` and `halflife` must be given.
+    The share of the newest row: weights fall by the factor ``1 - alpha`` from each row to the previous row.
+    Pass exactly one of `alpha`, `com`, `span` and `halflife`.
 com : float, optional
     The centre of mass in rows, ``1 / alpha - 1``.
 span : float, optional
-    The number of rows of a moving average of the same mean age, ``2 / alpha - 1``.
+    The number of rows of a moving average with the same mean age, ``2 / alpha - 1``.
 halflife : float, str or timedelta, optional
-    The number of rows in which weights halve; together with `times` the time, such as ``"5D"``, or a number
-    for times that are numbers.
+    The number of rows in which weights halve. With `times`, the duration, such as ``"5D"``, or a number if
+    the times are numbers.
 adjust : bool, default True
     Whether to divide by the sum of the weights. Otherwise each observation has the share `alpha`, and the
-    first one of the window has what is left.
+    window's first observation has the rest.
 ignore_na : bool, default False
-    Whether a missing value does not age earlier ones.
+    Whether missing values leave the age of earlier values unchanged.
 """
 
 _RAISES = """\

@@ -338,7 +338,7 @@ class Stream:
         return restore, (self.snapshot(),)
 
     def snapshot(self) -> bytes:
-        """Return the state as bytes that :func:`rollstat.restore` reads."""
+        """Return the state as bytes for :func:`rollstat.restore`."""
         return bytes(self._use(lambda window: write(type(self).__name__, *window.state())))
 
     @classmethod
@@ -388,8 +388,8 @@ class RollingStream(Stream, abstract=True):
         x : number, datetime64, timedelta64 or None
             The element. None, NaN and NaT are missing: they take a row but are not observations.
         t : number, datetime or timedelta, optional
-            The time of the element if the window is a duration; it must not decrease. Times of NumPy take the
-            least time.
+            The time of the element if the window is a duration; it must not decrease. NumPy times are the
+            fastest.
 
         Returns
         -------
@@ -402,7 +402,7 @@ class RollingStream(Stream, abstract=True):
             For an element that does not fit the dtype, or a time that is missing or before the last one.
             The stream does not change.
         OverflowError
-            If an exact result does not fit in 64 bits. Sums and products have added the element nevertheless,
+            If an exact result does not fit in 64 bits. Sums and products keep the element nevertheless;
             other streams do not change.
         """
         return self._call("push", (x,), t)
@@ -410,7 +410,7 @@ class RollingStream(Stream, abstract=True):
     _push = push  # which remains where the method is a compiled one
 
     def insert(self, *elements: Any) -> Any:
-        """Add an element that may be older than the newest one, and return the result at the newest time.
+        """Add an element, possibly older than the newest one, and return the result at the newest time.
 
         Parameters
         ----------
@@ -420,7 +420,7 @@ class RollingStream(Stream, abstract=True):
         Raises
         ------
         TypeError, ValueError
-            As :meth:`push`; for a time that is more than `lateness` before the newest one, or a stream made
+            As :meth:`push`; for a time more than `lateness` before the newest one, or a stream made
             without `lateness`. The stream does not change.
         OverflowError
             As :meth:`push`.
@@ -440,7 +440,7 @@ class RollingStream(Stream, abstract=True):
         return int(self._use(attrgetter("rows")))
 
     def pop(self, n: int = 1) -> Any:
-        """Remove the `n` oldest rows of a window that was made with ``None``, and return the result.
+        """Remove the `n` oldest rows of a window made with ``None``, and return the result.
 
         Raises
         ------
@@ -472,12 +472,12 @@ class RollingStream(Stream, abstract=True):
         array : array_like, 1-d
             The elements; masked ones are missing.
         times : array_like, 1-d, optional
-            Their times if the window is a width.
+            Their times if the window is a duration.
 
         Returns
         -------
         ndarray or tuple of ndarray
-            The results of the function over arrays for these rows. They equal those of single pushes, sums
+            The array function's results for these rows. They equal the results of single pushes, sums
             and moments of floats within their error bounds.
         """
         return self._extend((array,), times)
@@ -505,11 +505,11 @@ class RollingStream(Stream, abstract=True):
         ----------
         array : array_like, 1-d, or tuple of them
             A series, or its last rows, at least as many as the window has; for a statistic of several
-            series a tuple of as many arrays.
+            series a tuple of arrays.
         *arguments, **options
             The arguments of the class.
         times : array_like, 1-d, optional
-            Times of the rows if the window is a width.
+            Times of the rows if the window is a duration.
 
         Returns
         -------
@@ -581,7 +581,7 @@ def restore(data: bytes) -> Any:
     Raises
     ------
     SnapshotError
-        If the bytes are foreign, truncated, damaged, of another format, or do not hold a state of the class.
+        If the bytes are foreign, truncated or damaged, have another format, or hold no valid state.
 
     Examples
     --------

@@ -24,8 +24,8 @@ class OperatorStream(RollingStream, abstract=True):
         Parameters
         ----------
         *elements
-            The element, one number for each column of the operator; then its time if the window is a width.
-            None and NaN are missing: they take a row but are not observations.
+            The element, one number for each column of the operator, then its time if the window is a
+            duration. None and NaN are missing: they take a row but are not observations.
 
         Returns
         -------
@@ -57,13 +57,13 @@ class OperatorStream(RollingStream, abstract=True):
         Notes
         -----
         This saves the combination that a result takes. ``combine_into`` can also change the total of a
-        growing window of objects in place, because that total has not been returned. Errors are those of
+        growing window of objects in place, because the total has not been returned. Errors are as in
         :meth:`push`.
         """
         self._add_row("add", elements)
 
     def drop(self, n: int = 1) -> None:
-        """Remove the `n` oldest rows as :meth:`pop` does, without computing the result."""
+        """Remove the `n` oldest rows like :meth:`pop`, without computing the result."""
         self._remove("drop", n)
 
     @property
@@ -83,8 +83,8 @@ class OperatorStream(RollingStream, abstract=True):
         Returns
         -------
         ndarray or tuple of ndarray
-            Equal to pushing one by one: exactly in the general windows, within the bound of rounding in
-            those of named sums and moments. Integer results are integers if none of them is missing,
+            Equal to single pushes: exactly for the operator classes, within the error bounds for
+            named sums and moments. Integer results are integers if none is missing,
             otherwise float64 with NaN. Results for objects are an array of objects, None where missing.
 
         Raises
@@ -141,8 +141,8 @@ class SlidingAggregate(_General):
         Of the elements; ``object`` for Python objects. For :class:`~rollstat.operators.MatrixProduct`
         float64 with the shape of the matrices, such as ``np.dtype((float, (2, 2)))``.
     algorithm : {"auto", "two_stacks", "daba"}, default "auto"
-        ``"daba"``, which is what ``"auto"`` means for numbers, takes O(1) combinations in every single step;
-        ``"two_stacks"``, which also supports objects, O(1) amortised.
+        ``"daba"``, the default for numbers, takes O(1) combinations in every single step.
+        ``"two_stacks"`` takes O(1) amortised, and also supports objects.
 
     Examples
     --------
@@ -204,26 +204,26 @@ class FixedAggregate(_General):
 
 
 class TimeAggregate(_General):
-    """Any associative operator over the elements of the last `window`: those in ``(t - window, t]``.
+    """Any associative operator over the elements in the time window ``(t - window, t]``.
 
     Parameters
     ----------
     operator : Operator or callable
         As in :class:`SlidingAggregate`.
     window : float, str or timedelta
-        Duration of the window; numbers are for times that are numbers.
+        Duration of the window; a number if times are numbers.
     min_periods : int, default 1
         Minimum number of observations for a result.
     dtype, algorithm
         As in :class:`SlidingAggregate`.
     lateness : float, str or timedelta, optional
-        How much older than the newest element one may be that :meth:`insert` adds. The operator must take
-        numbers, and must not know rows.
+        How much older than the newest element an inserted element may be. The operator must take
+        numbers, and must not depend on rows.
 
     Notes
     -----
-    With `lateness` a push takes O(1) combinations amortised and O(log m) in a single one, and
-    :meth:`insert` O(d + log m), d observations from the newest.
+    With `lateness` a push takes O(1) combinations amortised and O(log m) in the worst case, and
+    :meth:`insert` takes O(d + log m) before d newer observations.
 
     Examples
     --------
@@ -270,12 +270,12 @@ class GreedyAggregate(Stream):
     dtype : dtype, default float64
         As in :class:`SlidingAggregate`.
     times : dtype, optional
-        If every row has a time, its kind: float64 for numbers, or datetime64 or timedelta64.
+        The dtype of times, if every row has one: float64 for numbers, or datetime64 or timedelta64.
 
     Notes
     -----
     Cost: O(1) per element. All windows together take the fewest combinations that associativity allows; a
-    repeated or an empty window takes none. Memory holds the rows from the start of the last window on.
+    repeated or an empty window takes none. The stream holds the rows from the start of the last window on.
     Source: Basin, Klaedtke, Zalinescu, Greedily computing associative aggregations on sliding windows,
     Information Processing Letters 115 (2015), doi:10.1016/j.ipl.2014.09.009.
 

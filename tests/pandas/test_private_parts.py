@@ -9,7 +9,7 @@ import pandas as pd
 import rollstat.pandas
 
 FOLDER = Path(rollstat.pandas.__file__).parent
-LISTED = re.findall(r"``(_\w+)``", rollstat.pandas.__doc__.partition("Private parts of pandas")[2])
+LISTED = re.findall(r"``(_\w+)``", rollstat.pandas.__doc__.partition("private parts of pandas")[2])
 OF_TUPLES = {"_replace"}
 
 

@@ -185,16 +185,16 @@ def rolling_aggregate(
         arguments) takes a tuple of as many arrays; :class:`~rollstat.operators.MatrixProduct` takes matrices,
         shape (n, k, k). ``Sum`` and ``Product`` support complex numbers.
     operator : Operator or callable
-        An operator of :mod:`rollstat.operators`; an instance of your own NamedTuple class with
+        An operator from :mod:`rollstat.operators`; an instance of your own NamedTuple class with
         ``combine(self, older, newer)`` and, optionally, ``lift``, ``lower``, ``identity`` and other members
         of :class:`~rollstat.operators.Operator`; or a function of two arguments, the older one first. It must
         be associative, but need not be commutative or invertible. It is compiled for numbers, and called as
         Python code for objects.
     {window}
     check : bool, default True
-        Whether to check on a few elements of the data that an operator of your own is associative: integers
-        exactly, floats up to a relative error of 1e-6. The methods are then called as plain Python, once for
-        each plan.
+        Whether to check on a few elements of the data that your own operator is associative: integers
+        exactly, floats up to a relative error of 1e-6. The check calls the methods as plain Python, once
+        for each plan.
     {options}
 
     Returns
@@ -209,14 +209,13 @@ def rolling_aggregate(
     OverflowError
         If an exact result does not fit its dtype.
     ValueError
-        If the operator is not associative on three elements, which the message names.
+        If the operator is not associative; the message names three elements.
     {raises}
 
     Notes
     -----
-    Missing values are ignored. ``algorithm="greedy"`` makes the fewest combinations that the windows of a
-    series allow, which is worthwhile if combinations are expensive; each series is then one block, on one
-    thread. Objects always use it.
+    Missing values are ignored. ``algorithm="greedy"`` makes the fewest possible combinations, for expensive
+    operators; each series is then one block, on one thread. Objects always use it.
 
     Cost: O(1) combinations per element amortised; O(1) in the worst case with ``"daba"``. Source: Basin,
     Klaedtke and Zalinescu, *Greedily Computing Associative Aggregations on Sliding Windows*, Information
@@ -282,17 +281,17 @@ def rolling_apply(
     with_missing: bool = False,
     **options: Unpack[CommonOptions],
 ) -> Any:
-    """Call a function of the values of each window, which Numba compiles.
+    """Call a compiled function of the values of each window.
 
     Parameters
     ----------
     arr : array_like of float, int or bool, or tuple of such arrays, shape (..., n, ...)
-        The series, along `axis`; or several on the same rows.
+        The series, along `axis`, or several series with the same rows.
     function : callable
-        Takes the values of a window, oldest first, as a read-only array: one for each series, float64, or
-        int64 or uint64 for integers and bool. Returns a number, or a tuple of numbers. Functions that it
-        calls must be of NumPy, the module ``math`` or compiled by Numba. Names that it reads keep the values
-        that they have in the call; functions that differ in numbers alone are compiled once.
+        Takes a read-only array of the values of a window for each series, oldest first: float64, or int64 or
+        uint64 for integers and bool. Returns a number, or a tuple of numbers. It may call functions of NumPy
+        and of the module ``math``, and functions that Numba has compiled. Its global and closure variables
+        keep the values that they have in the call; functions that differ only in numbers are compiled once.
     {window}
     args : sequence, optional
         Further positional arguments of the function, after the windows.
@@ -300,7 +299,7 @@ def rolling_apply(
         Further keyword arguments of the function.
     with_missing : bool, default False
         Whether the function receives all rows of a window as float64, with NaN for missing values, as in
-        ``apply`` of pandas. By default it receives the observations, the rows where no series is missing.
+        pandas' ``apply``. By default it receives only the rows where no series is missing.
     {options}
 
     Returns
@@ -312,26 +311,26 @@ def rolling_apply(
     Raises
     ------
     IndexError
-        If the function reads beyond its window. Other errors of the function are raised as they are.
+        If the function reads beyond its window. The function's other errors are raised unchanged.
     {raises}
 
     Warns
     -----
     UserWarning
-        If Numba cannot compile the function, once for each function: with the reason. Python then calls it,
-        on one thread, which can take a hundred times as long, and it must return one number.
+        If Numba cannot compile the function; the warning gives the reason, once for each function. Python
+        then calls the function on one thread, which can take a hundred times as long, and the function must
+        return one number.
 
     Notes
     -----
     The function is called for each window with at least `min_periods` observations, in any order, on several
     threads with ``threads=``; with ``min_periods=0`` also for windows without any. Its machine code is stored
-    on disk like that of operators.
+    on disk like an operator's.
 
-    The results equal the function's: each depends on its own window alone, so nothing is carried from
-    one window to the next. A function that is an associative operator is faster with
-    :func:`rolling_aggregate`, whose cost does not depend on the length of the windows.
+    Each result depends only on its own window. If the function is an associative operator, use
+    :func:`rolling_aggregate`: its cost does not depend on the length of the windows.
 
-    Cost: one call of the function a row. Source: the definition.
+    Cost: one call of the function per row. Source: the definition.
 
     Examples
     --------

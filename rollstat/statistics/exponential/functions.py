@@ -135,10 +135,10 @@ def ewm_mean(
 
     Notes
     -----
-    Equal to pandas' ``ewm(...).mean()``, but not for ``com=1`` without `adjust` and with missing values,
-    where pandas weights them as in time. The error is at most ``{error bound}`` for weights w and m
-    observations, with u = 2**-53; weights below 2**-1000 may count as 0. The mean of all rows, if they are
-    equal, is exactly their value.
+    Equal to pandas' ``ewm(...).mean()``, except for ``com=1`` without `adjust` and with missing values,
+    where pandas ages rows as it does with `times`. The error is at most ``{error bound}`` for weights w and m
+    observations, with u = 2**-53; weights below 2**-1000 may count as 0. The mean of equal values is exactly
+    this value.
 
     Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: the scan of Hillis and
     Steele (1986), doi:10.1145/7902.7903; windows as :func:`rolling_aggregate`.

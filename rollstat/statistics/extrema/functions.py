@@ -161,8 +161,8 @@ def rolling_minmax(
     -----
     Missing values are ignored; infinities are ordinary values. Results are exact. Tuples as `axis` and
     `window` give the extrema of boxes, see :func:`rolling_min`. With ``algorithm="wedge"`` both extrema
-    together take at most three comparisons per element, two on monotone data; each line is then computed by
-    one thread.
+    together take at most three comparisons per element, two on monotone data; one thread then computes each
+    line.
 
     Cost and Source: as in :func:`rolling_min`.
 
@@ -223,8 +223,8 @@ def rolling_argmin(
 
     If `axis` is a tuple of axes and `window` a tuple of as many numbers of rows, the window is a box, and a
     position is the index of an element in the flattened axes: ``np.unravel_index(position, shape)`` returns
-    its index along each of them, where ``shape = [arr.shape[i] for i in axis]``. The first of equal values
-    is that with the smallest index. The same options apply as in :func:`rolling_min`, but `mode` is
+    its index along each axis, where ``shape = [arr.shape[i] for i in axis]``. The first of equal values
+    has the smallest index. The same options apply as in :func:`rolling_min`, but `mode` must be
     ``"same"`` or ``"valid"``, and positions count from the first element of the data.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_min`; Lemire's wedge
@@ -333,8 +333,8 @@ def rolling_argminmax(
     -----
     These are the results of :func:`rolling_argmin` and :func:`rolling_argmax`. With ``ties="opposite"`` the
     older of equal values counts as the smaller, as in :func:`rolling_argkth`. Then both positions come from
-    one wedge: with ``algorithm="wedge"`` they take at most three comparisons per element together, and each
-    line is computed by one thread.
+    one wedge: with ``algorithm="wedge"`` they take at most three comparisons per element together, and one
+    thread computes each line.
 
     Missing values are ignored; infinities are ordinary values. Tuples as `axis` and `window` give positions
     in boxes, see :func:`rolling_argmin`.
@@ -370,8 +370,8 @@ def rolling_ptp(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     Returns
     -------
     ndarray, shape (..., rows, ...)
-        Floats in the dtype of `arr`, and timedeltas for datetimes. Integers and bool give uint64, which holds
-        every difference, with ``mode="valid"`` or ``fill_value=``; otherwise float64.
+        Floats in the dtype of `arr`, and timedeltas for datetimes. Integers and bool give uint64 with
+        ``mode="valid"`` or ``fill_value=``, otherwise float64.
 
     Raises
     ------
@@ -396,14 +396,14 @@ def rolling_ptp(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 
 
 def lower_upper_envelope(arr: ArrayLike, radius: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Lower and upper envelope of a series, as in the bound LB_Keogh of dynamic time warping.
+    """Lower and upper envelope of a series, as in dynamic time warping's bound LB_Keogh.
 
     Parameters
     ----------
     arr : array_like of float or int, shape (n,)
         The series.
     radius : int
-        Number of rows on both sides of a row that its envelope covers, at least 0; fewer at the ends.
+        Number of rows that the envelope covers on each side of a row, at least 0; fewer at the ends.
 
     Returns
     -------

@@ -96,10 +96,9 @@ def rolling_iqr(
     Returns
     -------
     ndarray, shape (..., rows, ...)
-        Floats in the dtype of `arr`, datetimes as timedelta64, the difference of two quantiles that are each
-        rounded down to their unit. Integers and bool as uint64 where both
-        quantiles are observations (``"lower"``, ``"higher"``, ``"nearest"``) and no result can be missing
-        (``mode="valid"``, ``fill_value=``), otherwise as float64.
+        Floats in the dtype of `arr`. Datetimes as timedelta64, after rounding each quantile down to its unit.
+        Integers and bool as uint64 where both quantiles are observations (``"lower"``, ``"higher"``,
+        ``"nearest"``) and no result can be missing (``mode="valid"``, ``fill_value=``), otherwise as float64.
 
     Raises
     ------
@@ -112,8 +111,8 @@ def rolling_iqr(
     Notes
     -----
     The difference of two results of :func:`rolling_quantile`. 64-bit integers are subtracted before anything
-    is rounded, so results for large integers are accurate to the last digits: they have at most three
-    roundings. Missing values are ignored; the difference of two equal infinities is 0.
+    is rounded, so results for large integers have at most three roundings. Missing values are ignored; the
+    difference of two equal infinities is 0.
 
     Cost: O(log m) per element, amortised and in the worst case; one selection finds both quantiles. Source:
     Raykov, *An Optimal Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4,
@@ -168,13 +167,13 @@ def rolling_mad(
     -----
     Bit-for-bit equal to ``np.median(abs(x - np.median(x)))`` of the observations x of a window in float64:
     distances are rounded in the same way and selected exactly. float32 is rounded once more at the end.
-    Results for integers are exact up to one final rounding, also beyond 2**53. Missing values are ignored.
+    Results for integers have one final rounding, even beyond 2**53. Missing values are ignored.
     Infinities are ordinary values, but the result is NaN where the median is infinite.
 
-    Cost: O(log m) per element, amortised and in the worst case. The distances form two sorted sequences; the
-    boundary of their nearest half moves by a few observations or, in alternating signals for instance, is
-    found by one descent of both sequences. Windows of up to 512 rows are stored as a sorted array, or sorted
-    many at a time, which is O(m) but faster. Source: Frederickson and Johnson, *The Complexity of Selection
+    Cost: O(log m) per element, amortised and in the worst case. The distances form two sorted sequences. The
+    boundary of their nearest half moves by a few observations; in alternating signals, for instance, one
+    descent of both sequences finds it. Windows of up to 512 rows are stored as a sorted array, or sorted
+    many at a time: O(m), but faster. Source: Frederickson and Johnson, *The Complexity of Selection
     and Ranking in X + Y and Matrices with Sorted Columns*, J. Comput. Syst. Sci. 24, 1982,
     doi:10.1016/0022-0000(82)90048-4.
 
@@ -202,7 +201,7 @@ def rolling_hampel(
     exclude_self: bool = False,
     **options: Unpack[CommonOptions],
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Replace outliers by the median of their window, and return where they were.
+    """Replace outliers with the median of their window, and return their places.
 
     A value is an outlier if its distance from the median of its window exceeds `threshold` times `scale`
     times the median absolute deviation of the window.
@@ -212,12 +211,13 @@ def rolling_hampel(
     {numbers}
     {window}
     threshold : float, default 3.0
-        Largest distance from the median, in scaled deviations, of a value that is not an outlier.
+        Outliers lie farther from the median than this number of scaled deviations.
     scale : float or "normal", default "normal"
         Factor of the deviation. ``"normal"``, 1.4826, makes the deviation an estimate of the standard
         deviation of normal data.
     exclude_self : bool, default False
-        Whether a value is compared with the others of its window only. There is no result without others.
+        Whether to compare a value only with the other values in its window. Without others, the result is
+        missing.
     {options}
 
     Returns
@@ -227,7 +227,7 @@ def rolling_hampel(
         `min_periods` observations (``min_periods=1`` keeps the ends of the series), and where the value
         itself is missing.
     outlier : ndarray of bool, shape (..., rows, ...)
-        Where a value was replaced. `out` takes a pair of arrays.
+        True where a value was replaced. `out` takes a pair of arrays.
 
     Raises
     ------
@@ -237,8 +237,8 @@ def rolling_hampel(
 
     Notes
     -----
-    With ``center=True`` the window surrounds its row, otherwise it ends with it; with ``closed="left"`` a
-    value is compared with earlier ones only. If more than half of the observations of a window are equal, the
+    With ``center=True`` the window surrounds its row, otherwise it ends with the row; with ``closed="left"``
+    it holds only earlier values. If more than half of the observations of a window are equal, the
     deviation is 0 and every other value is an outlier. Missing values are ignored and are not outliers. An
     infinite value is an outlier unless the median is infinite too. Medians and deviations have the accuracy
     of :func:`rolling_median` and :func:`rolling_mad`.
@@ -304,10 +304,10 @@ def rolling_gini(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     have left the window have no influence. The error is at most ``{error bound}`` for m
     observations, with u = 2**-53, or ``(m / 4 + 8) * u * result`` with ``algorithm="sorted_window"``. Sums
     over pairs of integers are exact up to 2**53, so where the range of a window is at most ``2**55 / m**2``
-    the result has a single rounding, that of the final division.
+    only the final division rounds.
 
     Cost: O(log m) per element, amortised and in the worst case; windows of up to 128 rows are kept as a
-    sorted array, which is O(m) but faster. Source: the merge of Chan, Golub and LeVeque, *Updating Formulae
+    sorted array: O(m), but faster. Source: the merge of Chan, Golub and LeVeque, *Updating Formulae
     and a Pairwise Algorithm for Computing Sample Variances*, 1979, doi:10.1007/978-3-642-51461-6_3, for pairs
     instead of squares, in a tree over ranks.
 
@@ -357,11 +357,11 @@ def rolling_trimmed_mean(
     Missing values are ignored. No sum contains a value that is cut off, such as an infinity, and nothing is
     ever subtracted from a sum, so values that have left the window have no influence. The error is at most
     ``{error bound}`` for m observations, with u = 2**-53. Integers and float32 are
-    added up in float64, too. If a block of the series has integers beyond 2**53, its integers are added up
+    added in float64 too. If a block of the series has integers beyond 2**53, they are added
     exactly, with ``rank_set``, and each mean is rounded once.
 
     Cost: O(log m) per element, amortised; windows of up to 80 rows are kept as a sorted array, or sorted many
-    at a time, which is O(m) but faster. Source: pairwise summation, Higham, *The Accuracy of Floating Point
+    at a time: O(m), but faster. Source: pairwise summation, Higham, *The Accuracy of Floating Point
     Summation*, SIAM J. Sci. Comput. 14, 1993, doi:10.1137/0914050, in a tree over ranks.
 
     Examples
@@ -377,7 +377,7 @@ def rolling_trimmed_mean(
 def rolling_winsorized_mean(
     arr: ArrayLike, window: Window, proportion: float = 0.1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
-    """Mean of each window with its smallest and largest observations replaced by the nearest kept ones.
+    """Mean of each window after replacing its smallest and largest observations with the nearest kept values.
 
     Parameters
     ----------
@@ -447,7 +447,7 @@ def rolling_rank(
         Rank of equal values: the mean, the lowest or the highest of their ranks; their rank among distinct
         values; or the rank in the order of rows, in which the newest of equal values is the last.
     ascending : bool, default True
-        Whether the smallest value has rank 1; otherwise the largest has.
+        Whether the smallest value has rank 1; otherwise the largest value has rank 1.
     pct : bool, default False
         Whether to divide by the number of observations (with ``"dense"``, of distinct values).
     {options}
@@ -466,7 +466,7 @@ def rolling_rank(
 
     Notes
     -----
-    Results equal those of pandas' ``rolling.rank`` bit-for-bit where pandas has the method, except in the
+    Results equal pandas' ``rolling.rank`` bit-for-bit where pandas has the method, except in the
     last rows of centred windows, where pandas repeats an earlier rank. Missing values are ignored, infinities
     are ordinary values and -0.0 equals 0.0. Values are compared exactly; ranks and fractions are rounded
     once.
@@ -623,9 +623,9 @@ def rolling_entropy(
     Notes
     -----
     ``-sum(p * log(p))`` over the distinct values of a window, where p is the proportion of the observations
-    that are equal to a value; :func:`scipy.stats.entropy` of their counts. Missing values are ignored;
-    -0.0 equals 0.0. Windows of one distinct value have the entropy 0. Round continuous values first, or put
-    them into classes: where all values are different the entropy is the logarithm of their number.
+    that equal a value, as in :func:`scipy.stats.entropy` of the counts. Missing values are ignored;
+    -0.0 equals 0.0. Windows with one distinct value have entropy 0. Round or bin continuous values first:
+    if all values are different, the entropy is the logarithm of their number.
 
     No term is subtracted from a sum, so values that have left the window have no influence. The error is at
     most ``{error bound}`` for m observations, with u = 2**-53.

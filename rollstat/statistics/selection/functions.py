@@ -74,8 +74,8 @@ def rolling_kth(
     ----------
     {series}
     k : int or sequence of int
-        Which order statistic: 1 is the smallest observation, 2 the second smallest, -1 the largest. Several
-        are computed in one pass and stacked along a new first axis.
+        Which order statistic: 1 is the smallest observation, 2 the second smallest, -1 the largest. A
+        sequence computes several in one pass and stacks them along a new first axis.
     {window}
     {options}
 
@@ -86,8 +86,9 @@ def rolling_kth(
     Raises
     ------
     ValueError, TypeError
-        If `k` is not in ``1..m`` or ``-m..-1`` (``m + 1`` with ``closed="both"``, whose windows hold one row
-        more), or if the array, the window or an option is invalid. Raised before anything is computed.
+        If `k` is not in ``1..m`` or ``-m..-1`` (``m + 1`` with ``closed="both"``, because windows then hold
+        one row more), or if the array, the window or an option is invalid. Raised before anything is
+        computed.
 
     Notes
     -----
@@ -123,16 +124,16 @@ def rolling_argkth(
     ----------
     {series}
     k : int or sequence of int
-        Which order statistic: 1 is the smallest observation, 2 the second smallest, -1 the largest. Several
-        are computed in one pass and stacked along a new first axis.
+        Which order statistic: 1 is the smallest observation, 2 the second smallest, -1 the largest. A
+        sequence computes several in one pass and stacks them along a new first axis.
     {window}
     {options}
 
     Returns
     -------
     ndarray of int64, shape (..., rows, ...)
-        Positions along `axis`, counted from the first row of the data; -1 where missing. Of equal values the
-        older one counts as the smaller.
+        Positions along `axis`, counted from the first row of the data; -1 where missing. The older of equal
+        values counts as the smaller.
 
     Raises
     ------
@@ -141,7 +142,7 @@ def rolling_argkth(
 
     Notes
     -----
-    Missing values are ignored. Positions are exact; they can be used to gather values of another series.
+    Missing values are ignored. Positions are exact; use them to gather values from another series.
 
     Cost: O(log m) per element, amortised and in the worst case. Source: as :func:`rolling_kth`.
 
@@ -183,7 +184,7 @@ def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptio
 
     If `axis` is a tuple of axes and `window` a tuple of as many numbers of rows, the window is a box in an
     image or a volume, with the `mode` of :func:`rolling_min`: the filters of :mod:`scipy.ndimage` correspond
-    to ``center=True``. A box costs as much as a window of its cells that moves by one column of the box.
+    to ``center=True``. A box costs as much as a window of all its cells that moves by one column.
 
     Cost: O(log m) per element, amortised and in the worst case. Source: Raykov, *An Optimal Algorithm for
     Sliding Window Order Statistics*, ICDT 2023, section 4 (selection by sorting blocks),
@@ -229,7 +230,7 @@ def rolling_quantile(
     {series}
     {window}
     q : float or sequence of float
-        Between 0 and 1. Several are computed in one pass and stacked along a new first axis.
+        Between 0 and 1. A sequence computes several in one pass and stacks them along a new first axis.
     interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}, default "linear"
         How to compute a quantile that lies between two observations, as in pandas.
     {options}

@@ -120,7 +120,7 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     Missing values are ignored. Nothing is ever subtracted, so values that have left the window have no
     influence, even 1e16, inf or NaN. Tuples as `axis` and `window` give sums of boxes, with the options of
     :func:`rolling_min`. The error of a floating sum is at most ``{error bound}`` with
-    u = 2**-53, for any window, or ``2 * log2(c) * u * sum(abs(arr))`` for large boxes, of c elements; sums of
+    u = 2**-53, for any window, or ``2 * log2(c) * u * sum(abs(arr))`` for large boxes of c elements; sums of
     values of one sign are accurate to a few units in the last place.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and
@@ -212,8 +212,8 @@ def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
 
     Notes
     -----
-    Missing values are not counted. Counts are exact. Here the default of `min_periods` is 0, so every row has
-    a count; the method ``count`` of the pandas accessor has the default of pandas.
+    Missing values are not counted. Counts are exact. `min_periods` defaults to 0 here, so every row has
+    a count; the pandas accessor's ``count`` has pandas' default.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: the definition.
 
@@ -240,9 +240,9 @@ def rolling_decayed_sum(
     {numbers}
     {window}
     decay : float
-        Ratio of the weights of an observation and the next newer one, above 0 and at most 1; the newest
-        observation has weight 1. ``exp(-1 / n)`` gives a time constant of n observations,
-        ``0.5 ** (1 / n)`` a half-life.
+        Ratio of the weights of an observation and the next newer observation, above 0 and at most 1; the
+        newest observation has weight 1. ``exp(-1 / n)`` gives a time constant of n observations,
+        ``0.5 ** (1 / n)`` a half-life of n observations.
     {options}
 
     Returns
@@ -283,8 +283,8 @@ def rolling_decayed_mean(
     {numbers}
     {window}
     decay : float
-        Ratio of the weights of an observation and the next newer one, above 0 and at most 1. It is
-        ``1 - alpha`` of pandas' ``ewm``, which has no window.
+        Ratio of the weights of an observation and the next newer observation, above 0 and at most 1: pandas'
+        ``1 - alpha``.
     {options}
 
     Returns
@@ -349,8 +349,8 @@ def rolling_weighted_mean(
     -----
     A row where the value or the weight is missing is ignored. Rows that have left the window have no
     influence. Sums are compensated: the error is at most
-    ``{error bound}`` for m observations, with u = 2**-53. So weights of both signs must not cancel to less
-    than ``m * u`` of their size: otherwise the result may be any number, inf or NaN. Nothing overflows or
+    ``{error bound}`` for m observations, with u = 2**-53. If weights of both signs cancel to less than
+    ``m * u`` of their size, the result may be any number, inf or NaN. Nothing overflows or
     underflows unless the result does.
 
     Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
@@ -429,9 +429,9 @@ def rolling_std(
 
     Notes
     -----
-    The square root of :func:`rolling_var`, with its rules for missing values and constant windows. Tuples as
-    `axis` and `window` give deviations of boxes, see :func:`rolling_min`. The error
-    is at most ``{error bound}``, with u and k as defined there.
+    The square root of :func:`rolling_var`, with the same rules for missing values and constant windows.
+    Tuples as `axis` and `window` give deviations of boxes, see :func:`rolling_min`. The error
+    is at most ``{error bound}``, with u and k as in :func:`rolling_var`.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
@@ -472,7 +472,7 @@ def rolling_sem(
     -----
     :func:`rolling_std` divided by the square root of the number of observations, with the rules of
     :func:`rolling_var` for missing values and constant windows. The error is at most
-    ``{error bound}``, with u and k as defined there.
+    ``{error bound}``, with the same u and k.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
@@ -656,7 +656,7 @@ def rolling_beta(
     ----------
     {numbers}
     other : array_like of float, int or bool, of the shape of `arr`
-        The second series, the explanatory one.
+        The explanatory series.
     {window}
     {options}
 
@@ -713,8 +713,8 @@ def rolling_linear_fit(
     Returns
     -------
     slope, intercept, determination : ndarray of float, shape (..., rows, ...)
-        The line, and the proportion of the variance that it explains (R²), which is NaN where `arr` is
-        constant. All three are NaN where `x` is constant. float32 for float32 input, otherwise float64.
+        The line, and the proportion of the variance that it explains (R²). R² is NaN where `arr` is
+        constant, and all three are NaN where `x` is constant. float32 for float32 input, otherwise float64.
 
     Raises
     ------
@@ -725,10 +725,10 @@ def rolling_linear_fit(
     A row where `arr` or `x` is missing is ignored, but counts as a row of the window; at least two
     observations are needed. Values that have left the window have no influence. With u and k as in
     :func:`rolling_var`, the error of the slope is at most
-    ``{error bound}``, that of the intercept is at most
+    ``{error bound}``. The error of the intercept is at most
     this times ``mean(abs(x))`` plus ``30 * u * (mean(abs(arr)) + abs(slope) * mean(abs(x)))`` plus
-    ``mean(abs(x)) / 2**1074``, which matters only if the slope is subnormal, and that of R² is at most
-    ``{error bound 2}``.
+    ``mean(abs(x)) / 2**1074`` (the last term matters only if the slope is subnormal). The error of R² is at
+    most ``{error bound 2}``.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
@@ -772,8 +772,8 @@ def rolling_prod(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     Notes
     -----
     Missing values are ignored, and values that left the window never affect later results, not even 0 and
-    inf. The error of floats is at most ``{error bound}`` for m observations, with u = 2**-53. Products of
-    parts of the window neither overflow nor underflow.
+    inf. The error of floats is at most ``{error bound}`` for m observations, with u = 2**-53. Partial
+    products neither overflow nor underflow.
 
     Cost: O(1) multiplications per element amortised. Source: Tangwongsan, Hirzel and Schneider,
     *In-Order Sliding-Window Aggregation in Worst-Case Constant Time*, 2021, doi:10.1007/s00778-021-00668-3.
@@ -1051,14 +1051,14 @@ def rolling_negative_sum(arr: ArrayLike, window: Window, **options: Unpack[Commo
 def rolling_downside_deviation(
     arr: ArrayLike, window: Window, target: float = 0.0, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
-    """Root of the mean square of the distances of each window below a target.
+    """Root mean square of the shortfalls of each window below a target.
 
     Parameters
     ----------
     {numbers}
     {window}
     target : float, default 0.0
-        Observations above it count as distances of 0.
+        Observations above it count as shortfalls of 0.
     {options}
 
     Returns
@@ -1105,7 +1105,7 @@ def rolling_drawdown(
     {numbers}
     {window}
     relative : bool, default True
-        Whether a loss is a proportion of the peak before it, otherwise the difference.
+        Whether a loss is a proportion of the preceding peak; otherwise it is a difference.
     {options}
 
     Returns
@@ -1121,7 +1121,7 @@ def rolling_drawdown(
     -----
     The largest ``(peak - x) / peak``, or ``peak - x``, over the observations x of a window, where the peak is
     the largest observation of the window up to x. It is never negative: 0.25 is a loss of a quarter.
-    Relative losses are NaN in windows with a negative observation, of which there is no proportion. Missing
+    Relative losses are NaN in windows with a negative observation. Missing
     values are ignored. A loss from an infinite peak is 1, or infinite. The error is at most
     ``{error bound}`` with u = 2**-53.
 
@@ -1167,8 +1167,8 @@ def rolling_zscore(
 
     Notes
     -----
-    ``(x - mean) / std`` for the value x of the own row. With ``closed="left"`` the window of a row ends
-    before the row, so that a value is compared with earlier ones only. The result is missing where x is.
+    ``(x - mean) / std`` for the value x of the row itself. With ``closed="left"`` the window of a row ends
+    before the row, so it holds only earlier values. If x is missing, the result is missing.
     Constant windows give NaN if x has their value, otherwise an infinity. Missing values are ignored, and
     values that have left the window have no influence. Deviations are taken from values of the window, so a
     common offset costs no digits. The error is at most
@@ -1218,12 +1218,12 @@ def rolling_mean_abs_dev(arr: ArrayLike, window: Window, **options: Unpack[Commo
     -----
     ``mean(abs(x - mean(x)))`` of the observations x of a window, as in the commodity channel index.
     :func:`rolling_mad` is the median of the distances from the median. Missing values are ignored, and values
-    that have left the window have no influence. An infinite observation gives NaN. Means are taken less the
-    oldest observation, so a common offset costs no digits: the error is at most ``{error bound}``
+    that have left the window have no influence. An infinite observation gives NaN. The oldest observation is
+    subtracted first, so a common offset costs no digits: the error is at most ``{error bound}``
     for m observations, with u = 2**-53.
 
-    Cost: O(m) vector operations per element: the distances from a mean that moves have no shorter form that
-    keeps their digits. Source: the definition.
+    Cost: O(m) vector operations per element, because no shorter formula keeps all digits.
+    Source: the definition.
 
     Examples
     --------
@@ -1244,7 +1244,7 @@ def rolling_mean_abs_dev(arr: ArrayLike, window: Window, **options: Unpack[Commo
 def rolling_autocorr(
     arr: ArrayLike, window: Window, lag: int = 1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
-    """Correlation of each window with itself, some rows later.
+    """Correlation of each window with itself, shifted by some rows.
 
     Parameters
     ----------
@@ -1265,9 +1265,9 @@ def rolling_autocorr(
 
     Notes
     -----
-    Pearson's correlation of the pairs ``x[i], x[i - lag]`` whose rows both lie in the window, as
-    :meth:`pandas.Series.autocorr` of the window: each side has its own mean and deviation. A pair is ignored
-    if one of its values is missing. The result is NaN with fewer than two pairs, and where one side is
+    Pearson's correlation of the pairs ``x[i], x[i - lag]`` with both rows in the window, like
+    :meth:`pandas.Series.autocorr` of the window: each side has its own mean and deviation. Pairs with a
+    missing value are ignored. The result is NaN with fewer than two pairs, and where one side is
     constant; `min_periods` counts observations, not pairs. Values that have left the window have no
     influence. The error is at most ``{error bound}``, with u and k as in :func:`rolling_var`.
 

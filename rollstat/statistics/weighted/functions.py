@@ -69,14 +69,14 @@ def rolling_convolve(
     {numbers}
     weights : array_like of float, str or tuple
         The weight of each row of a window, the oldest first: the last one belongs to the newest row. Or the
-        name of a window of :mod:`scipy.signal.windows`, which may be a tuple with its parameters, such as
-        ``("gaussian", 2.0)``, or ``"linear"``, weights of 1 to m; `window` is then the number of rows.
+        name of a window in :mod:`scipy.signal.windows`, or a tuple of name and parameters such as
+        ``("gaussian", 2.0)``, or ``"linear"`` for weights of 1 to m; `window` is then the number of rows.
     window : int, str, timedelta, number, (start, end), Expanding, Forward or BaseIndexer, optional
-        The window of each row, see :ref:`windows`. Default: as many rows as there are weights. Rows that are
-        older than the weights have none.
+        The window of each row, see :ref:`windows`. Default: as many rows as there are weights. In longer
+        windows the oldest rows have no weight.
     result : {"sum", "mean", "var", "std"}, default "sum"
-        The weighted sum; the same divided by the sum of the weights of the observations; the weighted
-        variance about that mean, or its root.
+        The weighted sum; the weighted sum divided by the observations' total weight; the weighted
+        variance about this mean, or its root.
     ddof : int, default 1
         Delta degrees of freedom of variances, which are multiplied by ``m / (m - ddof)`` for m weights, as in
         pandas.
@@ -93,17 +93,17 @@ def rolling_convolve(
 
     Notes
     -----
-    ``numpy.convolve(arr, weights[::-1], "valid")`` for complete data. Missing values are ignored, and so are
-    rows beyond the ends of the series: a sum leaves them out, a mean divides by the weights of the
-    observations, as ``rolling(win_type=...)`` of pandas does. Where the end of the data cuts a centred
-    window, the last weights are left out. The error of a sum is at most
+    ``numpy.convolve(arr, weights[::-1], "valid")`` for complete data. Missing values and rows beyond the ends
+    of the series are ignored: a sum omits them, and a mean divides by the weights of the
+    observations, like pandas' ``rolling(win_type=...)``. Where the end of the data cuts a centred
+    window, the last weights are omitted. The error of a sum is at most
     ``{error bound}`` for m weights w, with u = 2**-53, and values that have left
     the window have no influence.
 
-    More than 200 weights of windows of rows take a fast Fourier transform if SciPy is installed and no value
-    of a block of rows is more than 256 times as large as their mean size. Its error is at most about
-    ``log2(m) * u * norm(w) * norm(x)`` for the values x of some 8 m rows around the window.
-    ``algorithm="direct"`` keeps to the first bound.
+    Row windows with more than 200 weights use a fast Fourier transform if SciPy is installed and no value
+    in a block of rows is more than 256 times as large as the mean magnitude. Its error is at most about
+    ``log2(m) * u * norm(w) * norm(x)`` for the values x in some 8 m rows around the window. Pass
+    ``algorithm="direct"`` to guarantee the first bound.
 
     Cost: O(m) vector operations per element, O(log m) operations with a transform. Source: the definition;
     Stockham (1966), doi:10.1145/1464182.1464209, for pieces that overlap.
@@ -136,7 +136,7 @@ def _quantile(name: str, arr: ArrayLike, other: ArrayLike, window: Window, q: An
 def rolling_weighted_quantile(
     arr: ArrayLike, other: ArrayLike, window: Window, q: float, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
-    """Quantile of each window whose observations have weights.
+    """Weighted quantile of each window.
 
     Parameters
     ----------
@@ -159,19 +159,18 @@ def rolling_weighted_quantile(
 
     Notes
     -----
-    The smallest observation at which the weight of all observations up to it is at least q times the weight
-    of the window: :func:`numpy.quantile` with ``method="inverted_cdf"`` and `weights`, and
-    ``PERCENTILE_DISC`` over rows repeated as often as their weights say. With equal weights it is the lower
-    of two middle observations. Other definitions interpolate between observations, on scales of cumulated
-    weights that differ in where an observation has its place; they return values that were not observed, and
-    repeating a row does not always have the effect of a weight of 2.
+    The smallest observation whose cumulative weight is at least q times the total weight
+    of the window, as in :func:`numpy.quantile` with ``method="inverted_cdf"`` and `weights`. A weight of 2
+    has the same effect as repeating the row, so the result equals SQL's ``PERCENTILE_DISC`` over repeated
+    rows. With equal weights, the median is the lower of two middle observations. (Other definitions
+    interpolate: they return values that were not observed, and repeating a row can have another effect
+    than a weight of 2.)
 
     A row where the value or the weight is missing is ignored. Rows of weight 0 are observations, but never
-    the result. There is no result in a window where a weight is negative, or all are 0, or their sum is
+    the result. The result is missing if a weight in the window is negative, or all are 0, or their sum is
     infinite. Results are exact for weights whose sums float64 does not round, such as integers. Otherwise a
-    cumulated weight counts as equal to q times all weight if it is less by up to ``2**-40`` of all weight,
-    which is more than what rounding can do. Nothing is subtracted from a sum, so rows that have left the
-    window have no influence.
+    cumulative weight may fall short of q times the total by ``2**-40`` of the total, more than rounding can
+    cause. Nothing is subtracted from a sum, so rows that have left the window have no influence.
 
     Cost: O(log m) for each row that enters or leaves a window, in the worst case. Source: a tree over ranks
     that sums weights, Cormen, Leiserson, Rivest and Stein, *Introduction to Algorithms*, chapter 14.
@@ -189,7 +188,7 @@ def rolling_weighted_quantile(
 def rolling_weighted_median(
     arr: ArrayLike, other: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
-    """Lower median of each window whose observations have weights.
+    """Weighted lower median of each window.
 
     Parameters
     ----------
@@ -209,8 +208,8 @@ def rolling_weighted_median(
 
     Notes
     -----
-    :func:`rolling_weighted_quantile` with q = 0.5: the smallest observation up to which lies at least half of
-    the weight. Missing values and weights have its rules.
+    :func:`rolling_weighted_quantile` with q = 0.5: the smallest observation whose cumulative weight is at
+    least half of the total. The same rules apply to missing values and weights.
 
     Cost and Source: as in :func:`rolling_weighted_quantile`.
 
