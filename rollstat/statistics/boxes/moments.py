@@ -62,6 +62,12 @@ def box_moment(arr: ArrayLike, window: Any, name: str, options: dict[str, Any], 
     return box_call(box, step, [output], partial(_found, name=name, ddof=ddof))
 
 
+def _largest(box: Box) -> int:
+    """Return the largest magnitude of integers in and around an array."""
+    values = box.array
+    return max(int(values.max(initial=0)), -int(values.min(initial=0)), abs(int(box.outside)))
+
+
 def _exact_sums(box: Box) -> NDArray[Any]:
     """Return the sum of each box of integers; raise if one does not fit."""
     values, widths = extended_box(box, box.extension == "cut" and box.mode == "valid")
@@ -97,7 +103,7 @@ def _combined(box: Box, channels: Sequence[Any], outside: Sequence[float]) -> ND
 
 def _found(box: Box, name: str, ddof: int) -> list[NDArray[Any]]:
     """Return the result of each box; anything where a box has too few observations."""
-    if name == "sum" and box.array.dtype.kind != "f":
+    if name == "sum" and box.array.dtype.kind != "f" and _largest(box) * box.cells >= 2**53:
         return [_exact_sums(box)]
     result = _of_floats(box, name, ddof, 1.0)
     if not np.isfinite(result).all():  # sums have left the range of float64, or a value is infinite

@@ -56,6 +56,8 @@ def test_integers_stay_exact_and_timedeltas_are_rejected():
     found = rollstat.rolling_sum(image, (2, 2), axis=(0, 1), mode="valid")
     assert found.dtype == np.int64
     assert found.tolist() == [[2**60 + 8, 12]]
+    small = rollstat.rolling_sum(image.astype(np.int8), (2, 2), axis=(0, 1), mode="valid")
+    assert (small.dtype, small.tolist()) == (np.int64, [[8, 12]])
     masked = np.ma.MaskedArray(image, image == 4)
     assert rollstat.rolling_sum(masked, (2, 2), axis=(0, 1), mode="valid", min_periods=3).tolist() == [
         [2**60 + 4, 8]
