@@ -9,12 +9,16 @@ from numpy.typing import NDArray
 from rollstat.blocks import NOTHING_MISSING
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.dtypes import EXACT
-from rollstat.kernels.rank_space.sorted_windows import sorted_windows
+from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.plan import Bounds, Choice, OneCall
 from rollstat.statistics.one_call import SHORT, OverFloats
 
 # Distances of integers up to here, halves of them, and means of two halves, are exact in float64.
 _EXACT_DISTANCES = 2**50
+# Nanoseconds that a row of the window takes: to move a third of the entries, or to read all of them too.
+_MOVED = 0.07
+_READ = {readers.RankOf: 0.3, readers.Distinct: 0.3, readers.TrimmedMean: 0.3}
+_READ |= {readers.Mode: 1.3, readers.MeanDifference: 1.3}
 
 
 def sorted_in_one_call(
@@ -33,7 +37,7 @@ def sorted_in_one_call(
     distances : bool
         Whether distances of values, and means of these, must be exact.
     """
-    kernel, marked = BoundKernel(sorted_windows), np.array([*marks, 0.0][:2])
+    kernel, marked = BoundKernel(readers.sorted_windows), np.array([*marks, 0.0][:2])
 
     def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> bool:
         (values,), (start, end, longest, own) = columns, bounds
@@ -43,5 +47,4 @@ def sorted_in_one_call(
         )
 
     call = OverFloats(run, _EXACT_DISTANCES if distances else EXACT)
-    # A third of the entries move on average.
-    return OneCall(Choice("sorted_window", SHORT), call, 15.0, 0.35)
+    return OneCall(Choice("sorted_window", SHORT), call, 30.0, _READ.get(type(reader), _MOVED))

@@ -16,8 +16,8 @@ deviations. The K observations nearest to the median are neighbours, as in
 Invariant: the first `count` entries of `window` are the observations in order.
 
 Cost: O(m) for each row that enters or leaves, with a third of the entries moved on average, and vector code
-in the search. Reading takes O(1) for a quantile, O(1) for a deviation as long as its nearest half moves by a
-few observations, and O(m) for the others. Source: insertion sort.
+in the search and the moves. Reading takes O(1) for a quantile, O(1) for a deviation as long as its nearest
+half moves by a few observations, and O(m) for the others. Source: insertion sort.
 """
 
 from typing import NamedTuple
@@ -31,6 +31,8 @@ from rollstat.kernels.rank_space.gini import mean_of_sorted
 from rollstat.kernels.rank_space.rank import place_of
 from rollstat.kernels.rank_space.trimmed_mean import mean_of_sorted_kept
 from rollstat.kernels.selection.quantiles import quantile_point
+
+_TOGETHER = 8  # entries that move together, by vector code, if the last of them moves
 
 
 class Kth(NamedTuple):
@@ -144,6 +146,10 @@ def count_below(window, count, value):
 def insert(window, count, value):
     """Insert a value into the first `count` entries."""
     i = count
+    while i >= _TOGETHER and window[i - _TOGETHER] > value:
+        for j in range(_TOGETHER):
+            window[i - j] = window[i - j - 1]
+        i -= _TOGETHER
     while i > 0 and window[i - 1] > value:
         window[i] = window[i - 1]
         i -= 1
@@ -161,13 +167,14 @@ def remove(window, count, value):
 def replace(window, count, old, new):
     """Replace a value that is among the first `count` entries: only what lies between the two moves."""
     i = count_below(window, count, old)
+    while i + _TOGETHER < count and window[i + _TOGETHER] < new:
+        for j in range(_TOGETHER):
+            window[i + j] = window[i + j + 1]
+        i += _TOGETHER
     while i + 1 < count and window[i + 1] < new:
         window[i] = window[i + 1]
         i += 1
-    while i > 0 and window[i - 1] > new:
-        window[i] = window[i - 1]
-        i -= 1
-    window[i] = new
+    insert(window, i, new)
 
 
 @kernel(forceinline=True)
