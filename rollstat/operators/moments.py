@@ -291,3 +291,7 @@ class LinearFitByRow(NamedTuple):
         slope = xy / xx
         height = float(own) + (y - slope * (x - first))
         return slope, height, (slope * xy / yy if yy > 0.0 else np.nan), n
+
+
+class LinearFitOfRows(LinearFitByRow):
+    """The same where no row is missing: sums of rows then follow from their number."""

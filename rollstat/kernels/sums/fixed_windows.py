@@ -37,7 +37,7 @@ windows that start after it do not contain it, and `recompute_unshifted` compute
 
 Error: at most ``22 u * sum(abs(x)) + O(m u**2)``, ``u = 2**-53``, for every width; at most 3 u for fewer
 than 8 values. That is 11 epsilon; ``docs`` state what follows for each statistic. Windows of fewer than 32
-values (16 for shifted sums) are summed by themselves, so their bits depend on nothing else. The last bits
+values (24 for shifted sums) are summed by themselves, so their bits depend on nothing else. The last bits
 of others depend on where the grid of blocks starts.
 
 Cost: O(1) amortised and O(m) worst case per row, about 20 vector operations for eight rows.
@@ -168,14 +168,16 @@ def _border_sum(job, x, y, i, shift_x, shift_y):
 
 
 @kernel(forceinline=True)
-def _finish_group(job, x, y, i, vectors, place, outer, shift_x, shift_y, out, to):
+def _finish_group(job, x, y, i, vectors, place, outer, row, shift_x, shift_y, out, to):
     """Write the outputs of the windows that end in one group; return the sum of its leaves.
 
-    The leaf of the first vector starts at index `i`, and the suffixes of the group at `place`.
+    The leaf of the first vector starts at index `i`, the suffixes of the group at `place`, and the first
+    window at `row`.
     """
     summand, counts, suffix = job.summand, job.scratch.counts, job.scratch.suffix
     size = 8 * channel_count(summand)
     prefix = zeros_like(outer)
+    first = broadcast(float(row)) + load(_LANE_NUMBERS, 0)
     # These sums end in their lane, because a leaf is complete when its last value has been read.
     one = lift_at(summand, counts, x, y, i - 1, shift_x, shift_y)
     two = one + shift_in_next(one, one, 7)
@@ -184,7 +186,8 @@ def _finish_group(job, x, y, i, vectors, place, outer, shift_x, shift_y, out, to
         prefetch(suffix, place + size * (j + _AHEAD))
         prefetch(x, i + 8 * (j + _AHEAD))
         total = (load_like(suffix, place + size * j, outer) + prefix) + outer
-        write_windows(job, 8 * j, total, shift_x, shift_y, out, to + 8 * j)
+        write_windows(job, 8 * j, first, total, shift_x, shift_y, out, to + 8 * j)
+        first = first + broadcast(8.0)
         last_one, last_two, last_four = one, two, four
         one = lift_at(summand, counts, x, y, i + 8 * j + 7, shift_x, shift_y)
         two = one + shift_in_next(last_one, one, 7)
@@ -251,7 +254,7 @@ def sum_fixed_windows(summand, x, y, width, min_count, counts, memory, spare, ou
     )
     series = series_of(summand, x, y)
     block_vectors = width // 8
-    windows = out.shape[1]
+    windows = len(x) - width + 1
     all_vectors = (windows + 7) // 8 + block_vectors
     groups = (block_vectors + GROUP - 1) // GROUP
     size = 8 * channel_count(summand)
@@ -291,8 +294,9 @@ def sum_fixed_windows(summand, x, y, width, min_count, counts, memory, spare, ou
                 if extends:
                     target, at = job.scratch.spare, 0
                 place = size * GROUP * group
+                shifts = previous_x, previous_y
                 prefix = _finish_group(
-                    job, source_x, source_y, start, vectors, place, outer, previous_x, previous_y, target, at
+                    job, source_x, source_y, start, vectors, place, outer, to, *shifts, target, at
                 )
                 if extends:
                     copy_spare(job.scratch.spare, to, windows, out)
@@ -338,7 +342,7 @@ def _sum_window(job, x, y, first, count):
     total = total + shift_in_next(total, total, 4)
     total = total + shift_in_next(total, total, 2)
     total = total + shift_in_next(total, total, 1)
-    store_2d(finish(summand, total, shift_x, shift_y, broadcast(float(count))), job.scratch.spare, 0)
+    store_2d(finish(summand, total, shift_x, shift_y, broadcast(float(count)), shift_y), job.scratch.spare, 0)
 
 
 @kernel
@@ -355,7 +359,7 @@ def recompute_unshifted(summand, x, y, width, min_count, memory, spare, rows, ou
     job = Job(summand, width, min_count, scratch_of(summand, width, None, memory, spare))
     series = series_of(summand, x, y)
     step = 8 * (width // 8)
-    windows = out.shape[1]
+    windows = len(x) - width + 1
     left = 0
     for border in range(step, windows + step, step):
         first = border

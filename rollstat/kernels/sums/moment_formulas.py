@@ -41,7 +41,7 @@ def _lift_sum(summand, x, y, shift_x, shift_y):
 
 
 @kernel(forceinline=True)
-def _finish_sum(summand, sums, shift_x, shift_y, count):
+def _finish_sum(summand, sums, shift_x, shift_y, count, first):
     return sums
 
 
@@ -52,7 +52,7 @@ def _divide(lanes, divisor):
 
 
 @kernel(forceinline=True)
-def _finish_mean(summand, sums, shift_x, shift_y, count):
+def _finish_mean(summand, sums, shift_x, shift_y, count, first):
     return _divide(sums, count)
 
 
@@ -77,17 +77,17 @@ def _variance(sums, count, divisor):
 
 
 @kernel(forceinline=True)
-def _finish_variance(summand, sums, shift_x, shift_y, count):
+def _finish_variance(summand, sums, shift_x, shift_y, count, first):
     return _variance(sums, count, count - broadcast(float(summand.ddof)))
 
 
 @kernel(forceinline=True)
-def _finish_deviation(summand, sums, shift_x, shift_y, count):
+def _finish_deviation(summand, sums, shift_x, shift_y, count, first):
     return square_root(_variance(sums, count, count - broadcast(float(summand.ddof))))
 
 
 @kernel(forceinline=True)
-def _finish_error(summand, sums, shift_x, shift_y, count):
+def _finish_error(summand, sums, shift_x, shift_y, count, first):
     return square_root(_variance(sums, count, (count - broadcast(float(summand.ddof))) * count))
 
 
@@ -99,7 +99,7 @@ def _lift_cubes(summand, x, y, shift_x, shift_y):
 
 
 @kernel(forceinline=True)
-def _finish_skewness(summand, sums, shift_x, shift_y, count):
+def _finish_skewness(summand, sums, shift_x, shift_y, count, first):
     first, second, third = channels_of(sums)
     one, two, three = broadcast(1.0), broadcast(2.0), broadcast(3.0)
     mean = _divide(first, count)
@@ -116,7 +116,7 @@ def _lift_fourths(summand, x, y, shift_x, shift_y):
 
 
 @kernel(forceinline=True)
-def _finish_kurtosis(summand, sums, shift_x, shift_y, count):
+def _finish_kurtosis(summand, sums, shift_x, shift_y, count, first):
     first, second, third, fourth = channels_of(sums)
     one, two, three = broadcast(1.0), broadcast(2.0), broadcast(3.0)
     mean = _divide(first, count)
@@ -142,7 +142,7 @@ def _nan_unless_finite(lanes, total_x, total_y):
 
 
 @kernel(forceinline=True)
-def _finish_covariance(summand, sums, shift_x, shift_y, count):
+def _finish_covariance(summand, sums, shift_x, shift_y, count, first):
     total_x, total_y, products = channels_of(sums)
     shared = products - _divide(total_x * total_y, count)
     return _divide(_nan_unless_finite(shared, total_x, total_y), count - broadcast(float(summand.ddof)))
@@ -169,20 +169,20 @@ def _central_products(sums, count):
 
 
 @kernel(forceinline=True)
-def _finish_slope(summand, sums, shift_x, shift_y, count):
+def _finish_slope(summand, sums, shift_x, shift_y, count, first):
     _, _, _, shared, central_y = _central_products(sums, count)
     return shared / central_y
 
 
 @kernel(forceinline=True)
-def _finish_correlation(summand, sums, shift_x, shift_y, count):
+def _finish_correlation(summand, sums, shift_x, shift_y, count, first):
     _, _, central_x, shared, central_y = _central_products(sums, count)
     # The product of both sums of squares could overflow; their ratio does not.
     return clip((shared / central_y) * square_root(central_y / central_x), broadcast(1.0))
 
 
 @kernel(forceinline=True)
-def _finish_line_by_row(summand, sums, shift_x, shift_y, count):
+def _finish_line_by_row(summand, sums, shift_x, shift_y, count, first):
     """Return slope, height at the mean of y, and R² of the least-squares line of x over y."""
     offset_x, _, central_x, shared, central_y = _central_products(sums, count)
     slope = shared / central_y
@@ -191,7 +191,26 @@ def _finish_line_by_row(summand, sums, shift_x, shift_y, count):
 
 
 @kernel(forceinline=True)
-def _finish_line(summand, sums, shift_x, shift_y, count):
+def _lift_line(summand, x, y, shift_x, shift_y):
+    deviation = x - shift_x
+    return stack_channels((deviation, deviation * (y - shift_y), deviation * deviation))
+
+
+@kernel(forceinline=True)
+def _finish_line_of_rows(summand, sums, shift_x, shift_y, count, first):
+    """As :func:`_finish_line`, where y is the row and no row is missing: its sums follow from the count."""
+    total_x, products, squares_x = channels_of(sums)
+    half = (count - broadcast(1.0)) * broadcast(0.5)  # the mean row, from the first
+    offset_x = _divide(total_x, count)
+    central_x = negative_to_zero(squares_x - offset_x * total_x)
+    shared = products - (first - shift_y + half) * total_x + (total_x - total_x)  # NaN if it is infinite
+    slope = _divide(shared, count * (count * count - broadcast(1.0)) / broadcast(12.0))
+    explained = clip(negative_to_zero(slope * (shared / central_x)), broadcast(1.0))
+    return stack_channels((slope, shift_x + offset_x - slope * half, explained))
+
+
+@kernel(forceinline=True)
+def _finish_line(summand, sums, shift_x, shift_y, count, first):
     """As :func:`_finish_line_by_row`, with the height at y = 0."""
     offset_x, offset_y, central_x, shared, central_y = _central_products(sums, count)
     slope = shared / central_y
@@ -242,6 +261,7 @@ _TRAITS = {
     "Slope": Traits(5, 2, True, True, _lift_all_products, _finish_slope, ((1, -1),)),
     "LinearFit": Traits(5, 2, True, True, _lift_all_products, _finish_line, _UNITS_OF_LINE),
     "LinearFitByRow": Traits(5, 2, True, True, _lift_all_products, _finish_line_by_row, _UNITS_OF_LINE),
+    "LinearFitOfRows": Traits(3, 2, True, True, _lift_line, _finish_line_of_rows, _UNITS_OF_LINE),
 }
 
 
@@ -302,11 +322,11 @@ def _lift(summand, x, y, shift_x, shift_y):
     return traits(summand).lift
 
 
-def finish(summand, sums, shift_x, shift_y, count):
-    """Return the outputs of eight windows from their sums and their numbers of observations."""
-    return traits(summand).finish(summand, sums, shift_x, shift_y, count)
+def finish(summand, sums, shift_x, shift_y, count, first):
+    """Return the outputs of eight windows from their sums, their numbers of observations and first rows."""
+    return traits(summand).finish(summand, sums, shift_x, shift_y, count, first)
 
 
 @dispatched(finish)
-def _finish(summand, sums, shift_x, shift_y, count):
+def _finish(summand, sums, shift_x, shift_y, count, first):
     return traits(summand).finish

@@ -9,8 +9,8 @@
     rest    the last ``width % 8`` values, e.g. of 7: four + (two, four lanes on) + (one, six lanes on)
 
 Plain sums of 8 to 31 values are made of up to three leaves and a rest, those of fewer values are added value
-by value in the order of a rest. Shifted sums of up to 15 values are taken value by value, about the first
-value of each window.
+by value in the order of a rest. Shifted sums of up to 23 values are taken value by value, about the first
+value of each window, in two sums.
 
 Where values may be NaN, `scratch.counts` is an array for the observations of each window; else it is None and
 the compiler leaves everything about counts out.
@@ -34,6 +34,7 @@ from rollstat.compile.simd.vectors import (
     shift_in_next,
     store,
     store_2d,
+    zeros_like,
 )
 from rollstat.kernels.missing.counting import count_vectors, observations_between
 from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, series_of, traits
@@ -159,20 +160,23 @@ def _terms(job, x, i):
 
 
 @kernel(forceinline=True)
-def _finish_windows(summand, counts, min_count, width, i, sums, shift_x, shift_y):
+def _finish_windows(summand, counts, min_count, width, i, first, sums, shift_x, shift_y):
     """Return the outputs of eight windows whose observations are at index `i` of `counts`."""
     if counts is None:
-        return finish(summand, sums, shift_x, shift_y, broadcast(float(width)))
+        return finish(summand, sums, shift_x, shift_y, broadcast(float(width)), first)
     count = load(counts, i)
-    outputs = finish(summand, sums, shift_x, shift_y, count)
+    outputs = finish(summand, sums, shift_x, shift_y, count, first)
     return nan_where_below(outputs, count, broadcast(min_count))
 
 
 @kernel(forceinline=True)
-def write_windows(job, i, sums, shift_x, shift_y, out, to):
-    """Write the outputs of eight windows to `out` from `to` on, NaN where the row is insufficient."""
+def write_windows(job, i, first, sums, shift_x, shift_y, out, to):
+    """Write the outputs of eight windows to `out` from `to` on, NaN where the row is insufficient.
+
+    `first` are the rows that they start at, for summands of rows.
+    """
     counts = job.scratch.counts
-    outputs = _finish_windows(job.summand, counts, job.min_count, job.width, i, sums, shift_x, shift_y)
+    outputs = _finish_windows(job.summand, counts, job.min_count, job.width, i, first, sums, shift_x, shift_y)
     store_2d(outputs, out, to)
 
 
@@ -244,11 +248,17 @@ def _sum_shifted(job, x, y, first, vectors, out, to):
                 previous = shift_x
                 shift_x = replace_unobserved(shift_x, shift_y, load(series[0], i + k))
                 shift_y = replace_unobserved(shift_y, previous, load(series[-1], i + k))
+        # Two sums: a step of one does not wait for that of the other.
         total = lift(summand, shift_x, shift_y, shift_x, shift_y)
-        for k in range(1, width):
-            total = total + lift_at(summand, counts, x, y, i + k, shift_x, shift_y)
+        other = zeros_like(total)
+        for k in range(1, width - 1, 2):
+            other = other + lift_at(summand, counts, x, y, i + k, shift_x, shift_y)
+            total = total + lift_at(summand, counts, x, y, i + k + 1, shift_x, shift_y)
+        if width % 2 == 0:
+            other = other + lift_at(summand, counts, x, y, i + width - 1, shift_x, shift_y)
+        total = total + other
         found_nan |= contains_nan(total)
-        write_windows(job, 8 * j, total, shift_x, shift_y, out, to + 8 * j)
+        write_windows(job, 8 * j, shift_y, total, shift_x, shift_y, out, to + 8 * j)
     return found_nan
 
 
@@ -275,7 +285,7 @@ def _sum_few(job, x, first, vectors, out, to):
             if left & 1:
                 total = total + _terms(job, x, i + left - 1)
         found_nan |= contains_nan(total)
-        write_windows(job, 8 * j, total, zero, zero, out, to + 8 * j)
+        write_windows(job, 8 * j, zero, total, zero, zero, out, to + 8 * j)
     return found_nan
 
 
@@ -298,7 +308,7 @@ def _sum_leaves(job, x, y, first, vectors, out, to):
         if job.width % 8:
             total = total + load_like(rest, size * (j + leaves), model)
         found_nan |= contains_nan(total)
-        write_windows(job, 8 * j, total, zero, zero, out, to + 8 * j)
+        write_windows(job, 8 * j, zero, total, zero, zero, out, to + 8 * j)
     return found_nan
 
 
@@ -329,7 +339,7 @@ def sum_short_windows(summand, x, y, width, min_count, counts, memory, spare, ou
     clear_flags()
     job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
     padded_x, padded_y = job.scratch.padded_x, job.scratch.padded_y
-    windows = out.shape[1]
+    windows = len(x) - width + 1
     step = BLOCK - 4
     observed = count_first(counts, series_of(job.summand, x, y), job.width)
     for to in range(0, windows, 8 * step):
@@ -354,4 +364,4 @@ def sum_short_windows(summand, x, y, width, min_count, counts, memory, spare, ou
 
 def shortest_of_blocks(summand):
     """Return the fewest values of a window that is summed by blocks."""
-    return 16 if traits(summand).shifted else 32
+    return 24 if traits(summand).shifted else 32

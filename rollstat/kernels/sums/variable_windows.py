@@ -148,7 +148,7 @@ def _scan_newer(summand, x, y, border, last, scratch):
 def _finish_eight(summand, start, end, i, sums, shift_x, shift_y, least):
     """Return the outputs of the windows ``i, ..., i + 7`` from their sums."""
     count = rows_between(start, end, i)
-    return nan_where_below(finish(summand, sums, shift_x, shift_y, count), count, least)
+    return nan_where_below(finish(summand, sums, shift_x, shift_y, count, count), count, least)
 
 
 @kernel(forceinline=True)
@@ -215,7 +215,7 @@ def _write_empty(summand, start, end, row, least, scratch, out):
     while stop < len(start) and start[stop] == end[stop]:
         stop += 1
     zero = least - least
-    result = finish(summand, zeros_like(lift(summand, zero, zero, zero, zero)), zero, zero, zero)
+    result = finish(summand, zeros_like(lift(summand, zero, zero, zero, zero)), zero, zero, zero, zero)
     store_2d(nan_where_below(result, zero, least), scratch.last, 0)
     for k in range(len(out)):
         out[k, row:stop] = scratch.last[k, 0]

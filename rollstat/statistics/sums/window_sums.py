@@ -32,6 +32,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,7 @@ def _aligned_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 _scratch = Kept()
 _fronts = Kept()
+_rows = Kept()
 _short = defaultdict[tuple[int, int], Kept](Kept)
 
 
@@ -118,10 +120,10 @@ class Sums(Computation):
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows.
 
-        One thread takes longer blocks, unless values are converted to float64 first: the converted values
+        One thread takes longer blocks, unless values are converted to float64 or rows to numbers first: these
         should stay in the cache until they are summed.
         """
-        return block_rows(width, alone=alone and not self._converts)
+        return block_rows(width, alone=alone and not self._converts and len(self.outputs) == 1)
 
     def choose(self, block: Block) -> Choice:
         """Return the algorithm for a block."""
@@ -243,6 +245,8 @@ def _write_lines(block: Block, summand: Any, outputs: Sequence[NDArray[Any]]) ->
     the window. R² is NaN where the values are constant, all three are where the second series is.
     """
     y = observations(block, 0, shifted=True)
+    if not block.others and _write_lines_of_rows(block, y, outputs):
+        return _COMPLETE
     x = observations(block, 1, shifted=True) if block.others else _row_numbers(len(y))
     lines = np.empty((3, block.rows))
     outcome = evaluate(block, summand, lines, y, x)
@@ -257,18 +261,40 @@ def _write_lines(block: Block, summand: Any, outputs: Sequence[NDArray[Any]]) ->
                 height -= slope * mean
     if not block.others:
         # The mean row is a quotient of integers and is rounded once.
-        if outcome.complete and block.width:
-            with np.errstate(all="ignore"):
-                height -= slope * ((block.width - 1) / 2)
-        else:
-            if y.dtype == np.int64:  # which has no NaN
-                y = np.zeros(len(y)) if block.missing is None else np.where(block.missing, np.nan, 0.0)
-            subtract_mean_row(y, block.start, block.end, slope, height)
+        if y.dtype == np.int64:  # which has no NaN
+            y = np.zeros(len(y)) if block.missing is None else np.where(block.missing, np.nan, 0.0)
+        subtract_mean_row(y, block.start, block.end, slope, height)
         if y.dtype.kind == "f" and np.isinf(height).any():
             _scale_heights(block, summand, y, height)
     for line, out in zip(lines, outputs):
         _deliver(line, out)
     return outcome
+
+
+def _write_lines_of_rows(block: Block, y: NDArray[Any], outputs: Sequence[NDArray[Any]]) -> bool:
+    """Write the lines of windows of one width, by row; return whether none has a missing or extreme value."""
+    missing = block.searched and block.missing is not None
+    if missing or choose(block) != _ONE_WIDTH or is_large(block.values):
+        return False
+    rows = _rows.get(len(y), partial(_row_numbers, len(y)), len(y) <= _LONGEST_KEPT)
+    lines = _one_array(outputs)
+    found = np.empty((3, block.rows)) if lines is None else lines
+    if any(_scan(block, operators.moments.LinearFitOfRows(), y, rows, found)):
+        return False
+    for line, out in zip(found, outputs if lines is None else ()):
+        _deliver(line, out)
+    return True
+
+
+def _one_array(outputs: Sequence[NDArray[Any]]) -> NDArray[np.float64] | None:
+    """Return an array whose rows begin with the outputs, if these lie in memory like that."""
+    if any(out.dtype != np.float64 or not out.flags.c_contiguous for out in outputs):
+        return None
+    places = [out.__array_interface__["data"][0] for out in outputs]
+    step = places[1] - places[0]
+    if step < outputs[0].nbytes or step % 8 or any(b - a != step for a, b in pairwise(places)):
+        return None
+    return np.lib.stride_tricks.as_strided(outputs[0], (len(outputs), step // 8), (step, 8))
 
 
 def _scale_heights(block: Block, summand: Any, y: NDArray[np.float64], height: NDArray[np.float64]) -> None:

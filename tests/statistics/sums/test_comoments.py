@@ -93,6 +93,26 @@ def test_covariance_of_ill_conditioned_data(width, fixed, rng):
         assert abs(float(Fraction(float(out[i])) - exact)) <= 1e-12
 
 
+@pytest.mark.parametrize("width", [3, 23, 24, 100, 1000])
+def test_lines_of_ill_conditioned_data(width, rng):
+    values = 1e9 + rng.standard_normal(3 * width + 20)
+    block = Block.regular(values, None, width)
+    slope, height, determination = found = np.empty((3, block.rows))
+    write_sums(block, LinearFitByRow(), *found)
+    for i in {0, len(slope) // 2, len(slope) - 1}:
+        y = [Fraction(v) for v in values[i : i + width].tolist()]
+        mean, square = sum(y) / width, Fraction(width * (width**2 - 1), 12)
+        shared = sum((row - Fraction(width - 1, 2)) * v for row, v in enumerate(y))
+        assert slope[i] == pytest.approx(float(shared / square), rel=1e-12, abs=1e-13)
+        assert height[i] == pytest.approx(float(mean - shared / square * Fraction(width - 1, 2)), rel=1e-15)
+        explained = shared**2 / square / sum((v - mean) ** 2 for v in y)
+        assert determination[i] == pytest.approx(float(explained), rel=1e-11, abs=1e-13)
+    reversed_in_memory, single = np.empty((3, block.rows))[::-1], np.empty((3, block.rows), np.float32)
+    for out in (reversed_in_memory, single):
+        write_sums(block, LinearFitByRow(), *out)
+        np.testing.assert_array_equal(out, found.astype(out.dtype))
+
+
 @pytest.mark.parametrize("width", [5, 50])
 def test_values_that_left_have_no_effect(width, rng):
     values, other = rng.standard_normal((2, 400))
