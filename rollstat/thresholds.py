@@ -151,3 +151,6 @@ ANY_ORDER_SHARE = 1 / 64
 
 ANY_ORDER_ROWS = 1 << 16
 """Rows that blocks of windows in any order cover: what is built over them stays in the second cache."""
+
+PLACED_AT_ONCE = 1 << 16
+"""Fewest rows in another order into which several features are put at once: few rows stay in the cache."""

@@ -126,6 +126,8 @@ class _Series:
         jobs = self._jobs()
         work_on_threads(self._share, [(key,) for key in self._shared], threads)
         work_on_threads(partial(self._run, found), [(job,) for job in self._merged(jobs)], threads)
+        parts = [(self._columns[i : i + frames.LINE],) for i in range(0, len(self._columns), frames.LINE)]
+        work_on_threads(partial(self._convert, found), parts, threads)
 
     def _jobs(self) -> dict[Any, list[int]]:
         """Return the numbers of the columns of each feature and window, and note what these share."""
@@ -198,12 +200,12 @@ class _Series:
         return list(found.values())
 
     def _run(self, found: list[Any], job: _Job) -> None:
-        """Compute a job, and put its results, in the order of the rows, into the places of their columns."""
+        """Compute a job, and note for each column its result, where that is missing, and `convert`."""
         columns = self._features.columns
         feature = columns[job.numbers[0][0]].feature
         with naming(feature, columns[job.numbers[0][0]].window):
             results = flattened(job.call.run())
-        order, name = self._own.results, REGISTRY[feature.statistic].function.__name__
+        name = REGISTRY[feature.statistic].function.__name__
         if feature.statistic in POSITIONS and feature.parameters.get("relative_to", "data") == "data":
             for rows in map(np.ma.getdata, results):
                 rows -= np.where(rows >= 0, self._own.starts, 0)
@@ -213,8 +215,15 @@ class _Series:
             results = list(map(np.ma.getdata, results))
         numbers = (number for several in job.numbers for number in several)
         for number, result, mask in zip(numbers, results, missing):
-            name = columns[number].name
-            found[number] = frames.series_of(job.convert(frames.put(result, order), mask, name), name)
+            found[number] = result, mask, job.convert
+
+    def _convert(self, found: list[Any], numbers: Sequence[int]) -> None:
+        """Convert results, put in the order of the rows, to columns."""
+        results, *others = zip(*(found[number] for number in numbers))
+        placed = frames.put_several(list(results), self._own.results)
+        for number, result, mask, convert in zip(numbers, placed, *others):
+            name = self._features.columns[number].name
+            found[number] = frames.series_of(convert(result, mask, name), name)
 
     def _put_mask(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return where results are missing, in the order of the rows: often as for other features."""

@@ -19,8 +19,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import thresholds
 from rollstat.columns import to_array, to_series
+from rollstat.compile.simd.vectors import aligned_empty
 from rollstat.foreign import Adapter, adapter_of
+from rollstat.kernels.placing import LINE, read_lines, write_lines
 from rollstat.options import numpy_times
 from rollstat.pandas.calls import as_codes, factorized, from_codes
 from rollstat.sorting import order as order_of
@@ -234,6 +237,24 @@ def put(result: Any, order: NDArray[np.int64] | None) -> Any:
     rows = np.empty(len(result), result.dtype)
     rows[order] = result
     return rows
+
+
+def put_several(results: Sequence[Any], order: NDArray[np.int64] | None) -> list[Any]:
+    """Return what :func:`put` returns for each of at most `LINE` results, which may be overwritten."""
+    words = [result.view(np.int64) for result in results if _is_of_words(result)]
+    if order is None or len(order) < thresholds.PLACED_AT_ONCE or len(words) < 2:
+        return [put(result, order) for result in results]
+    lines = np.asarray(aligned_empty(LINE * len(order), np.int64)).reshape(-1, LINE)
+    arrays = tuple((words * LINE)[:LINE])
+    write_lines(arrays, order, lines)
+    read_lines(lines, arrays)
+    return [result if _is_of_words(result) else put(result, order) for result in results]
+
+
+def _is_of_words(result: Any) -> bool:
+    """Return whether a result can be changed as an array of 64-bit words."""
+    words = type(result) is np.ndarray and result.dtype.kind in "fiumM" and result.dtype.itemsize == 8
+    return bool(words and result.flags.c_contiguous and result.flags.writeable)
 
 
 def condition_of(text: str, frame: Any) -> NDArray[np.bool_]:

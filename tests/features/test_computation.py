@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from rollstat import Expanding, Forward, operators
+from rollstat import Expanding, Forward, operators, thresholds
 from rollstat import features as f
 from rollstat.registry import REGISTRY
 from tests.features.frames import KINDS, by_brute_force, column, transactions
@@ -162,6 +162,20 @@ def test_further_columns_order_rows_of_equal_time():
     features = f.Features([f.last("number").over(2, min_periods=1)], by="shop", on="time", order_by="number")
     mixed = frame.sample(frac=1, random_state=1)
     pd.testing.assert_frame_equal(features.compute(mixed).loc[frame.index], features.compute(frame))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_are_put_into_the_order_of_the_rows_together_as_one_by_one(kind, monkeypatch):
+    frame = KINDS[kind](transactions())
+    columns = [f.max("amount").over("2D", 3), f.nunique("shop").over("3D"), f.first("category").over("2D")]
+    columns += [f.median("amount").over("2D", 4), f.count("price").over(*range(1, 9))]
+    features = f.Features(columns, by="customer", on="time")
+    expected = features.compute(frame)
+    monkeypatch.setattr(thresholds, "PLACED_AT_ONCE", 0)
+    found = features.compute(frame)
+    for name in [each.name for each in features.columns]:
+        one, two = (frame[name].to_numpy().tolist() for frame in (found, expected))
+        assert list(map(repr, one)) == list(map(repr, two))
 
 
 def test_kinds_keep_their_dtypes_and_index():
