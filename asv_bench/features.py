@@ -4,6 +4,7 @@
     python asv_bench/features.py --output docs/performance/tables/features.rst
     python asv_bench/features.py --n 100000 --key merchant --threads 1 --without duckdb spark
     python asv_bench/features.py --stream         # pushes and queries of a stream
+    python asv_bench/features.py --cluster --n 20000000    # executors of 1 GB, which are killed
 
 36 features of transactions: sum, mean, median, 95th percentile, maximum and distinct values over 1, 7, 30 and
 90 days and the last 10 and 100 rows of a key, without the row itself. The results are compared before
@@ -13,15 +14,22 @@ collects sets, and counts them; its quantiles over windows would take hours, so 
 features. On Spark, both count the rows of a result whose columns are all computed. "CPU" is the time of all
 threads and processes, which does not depend on what else the machine does. The peak of the memory is divided
 by that of input and result.
+
+The cluster has two executors with 1 GB each, whose Python workers have 1 GB too. One customer has 15 % of
+the rows, and a quarter of the rows belongs to customers of five. An executor is killed in the first stage
+and another one in the last. Row count and a checksum of each feature must be those of a run without kills.
 """
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -209,6 +217,112 @@ def spark_runs(given: dict[str, Any], key: str, threads: int, share: int, folder
     return found
 
 
+def skewed(n: int) -> dict[str, np.ndarray]:
+    """Return transactions of which one customer has 15 %, and customers with five rows a quarter."""
+    given = transactions(n)
+    rng = np.random.default_rng(1)
+    customer = given["customer"] + 1
+    order = rng.permutation(n)
+    few, many = order[: n // 20 * 5], order[n // 20 * 5 :][: n * 3 // 20]
+    customer[few] = n + np.arange(len(few)) // 5
+    customer[many] = 0
+    return given | {"customer": customer}
+
+
+def executors_of(spark: Any) -> list[int]:
+    """Return the processes of the executors."""
+    found, port = [], spark.conf.get("spark.driver.port")
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            text = file.read_bytes().decode(errors="replace")
+            if "CoarseGrainedExecutorBackend" in text and f":{port}\0" in text:
+                found.append(int(file.parent.name))
+    return found
+
+
+def kill_once(spark: Any, share: float, stage: int, killed: list[str]) -> None:
+    """Kill an executor once this share of the tasks of a stage, counted from the first, has ended."""
+    tracker, seen = spark.sparkContext.statusTracker(), []
+    while True:
+        time.sleep(0.1)
+        for number in tracker.getActiveStageIds():
+            seen += [number] if number not in seen else []
+            info = tracker.getStageInfo(number)
+            done = info is not None and info.numCompletedTasks >= share * info.numTasks
+            if done and seen.index(number) == stage:
+                victim = executors_of(spark)[0]
+                os.kill(victim, signal.SIGKILL)
+                killed.append(f"after {info.numCompletedTasks} of {info.numTasks} tasks of stage {stage + 1}")
+                return
+
+
+def checksums(frame: Any) -> list[dict[str, int]]:
+    """Return row counts and a checksum of each feature, of every 64th customer and of the others."""
+    from pyspark.sql import functions as F
+
+    sums = [
+        F.sum(F.hash("row", name)).alias(name) for name in frame.columns if name not in ("row", "customer")
+    ]
+    groups = frame.groupBy((F.col("customer") % 64 == 0).alias("few"))
+    return [row.asDict() for row in groups.agg(F.count("row").alias("rows"), *sums).sort("few").collect()]
+
+
+def measure_cluster(n: int, folder: str) -> None:
+    """Compute features on executors of 1 GB without and with kills, and compare row counts and checksums."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from pyspark.sql import functions as F
+
+    from rollstat.spark import session
+
+    rows = pa.table({**skewed(n), "row": np.arange(n)})
+    place = rows.column_names.index("time")
+    rows = rows.set_column(place, "time", rows["time"].cast(pa.timestamp("us", "UTC")))
+    pq.write_table(rows, f"{folder}/rows", row_group_size=-(-n // 32))
+    few = rows.filter(rows["customer"].to_numpy() % 64 == 0)
+    del rows
+    pq.write_table(definition("customer").compute(few, threads=1), f"{folder}/few")
+    del few
+    conf = {
+        "spark.driver.memory": "1g",
+        "spark.executor.memory": "1g",
+        "spark.executor.pyspark.memory": "1g",
+        "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[1]),
+        "spark.sql.adaptive.coalescePartitions.enabled": False,
+        "spark.sql.files.maxPartitionBytes": "16m",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": 32,
+    }
+    spark = session("local-cluster[2,1,1024]", app="features", conf=conf)
+    spark.sparkContext.setLogLevel("OFF")
+    given = spark.read.parquet(f"{folder}/rows")
+    names = [column.name for column in definition("customer").columns]
+    result = definition("customer").compute(given)
+    found = {}
+    for name, share in (("without kills", None), ("with kills", 0.4)):
+        killed: list[str] = []
+        watch = [Thread(target=kill_once, args=(spark, share, stage, killed)) for stage in (0, 1)]
+        for thread in watch if share else []:
+            thread.start()
+        start = time.perf_counter(), tree_seconds()
+        found[name] = checksums(result.select("row", "customer", *names))
+        taken = time.perf_counter() - start[0], tree_seconds() - start[1]
+        print(f"{name}: {taken[0]:.0f} s, CPU {taken[1]:.0f} s; killed {', '.join(killed)}", flush=True)
+    assert len(killed) == 2
+    assert found["with kills"] == found["without kills"], found
+    others, own = found["with kills"]
+    assert others["rows"] + own["rows"] == n
+    kinds = dict(result.dtypes)
+    exact = [name for name in names if not name.startswith(("sum", "mean"))]
+    few = spark.read.parquet(f"{folder}/few").select(
+        "row", "customer", *(F.col(name).cast(kinds[name]) for name in exact)
+    )
+    (expected,) = checksums(few)
+    assert expected == {name: own[name] for name in expected}
+    print(f"{n:,} rows and {len(names)} features are equal")
+    spark.stop()
+
+
 def compare(names: list[str], expected: Any, found: Any, rows: int) -> None:
     """Raise unless two frames have the same features in the first rows; sums and counts may be 0 for null."""
     for name in names:
@@ -327,6 +441,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--without", nargs="*", default=[], help="libraries to leave out, or spark")
     parser.add_argument("--stream", action="store_true", help="measure a stream instead")
+    parser.add_argument("--cluster", action="store_true", help="kill executors of Spark instead")
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     os.environ["POLARS_MAX_THREADS"] = str(arguments.threads)  # read when polars is loaded
@@ -334,6 +449,10 @@ def main() -> None:
         write(arguments.output, measure_stream())
         return
     lines = []
+    if arguments.cluster:
+        with tempfile.TemporaryDirectory() as folder:
+            measure_cluster(arguments.n, folder)
+        return
     with tiers.using("fast"), tempfile.TemporaryDirectory() as folder:
         for key in arguments.key:
             lines += measure(key, arguments, folder)
