@@ -752,12 +752,12 @@ def each_window(
         bounds = found.bounds(0, len(rows))
         return ExplicitWindows(*bounds, length, periods, "a size for each", position=rows)
     order, same = None, not any(map(np.ndim, reach))
-    if same and first_unordered(at, at_offsets) >= 0:
+    if first_unordered(at, at_offsets) >= 0:
         order = _order_of(at)
         if len(offsets) > 2:
             segments = np.repeat(np.arange(len(offsets) - 1), np.diff(at_offsets))
             order = order[_order_of(segments[order])]
-        at = at[order]
+        at, reach = at[order], _of_windows(reach, order)
     found = Found(reach, offsets, times, at_offsets, at, None)
     if same and length < SPARSE * len(at):
         windows: WindowsAt = OrderedWindowsAt(found, length, periods)

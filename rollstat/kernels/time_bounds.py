@@ -14,8 +14,8 @@ irregular times no processor can predict one. Four parts of the rows are merged 
 for the one before. Float times, whose edges must not be rounded, and rows that are not successive are merged
 row by row, each compared with the next four times.
 
-Windows at times of their own are merged in the same way. If these are in any order or few, or each window
-has a width of its own, bounds are searched from the one before: steps double, then are halved.
+Windows at times of their own are merged in the same way. If these are few, or each window has a width of its
+own, bounds are searched from the one before: steps double, then are halved.
 
 State: a bound for each part. Invariant: every row before the bound lies outside the window. Cost: one step
 for a row, and one for four moves of the bound; for eight rows one step, and two instructions for each time
@@ -271,14 +271,14 @@ def _search(times, edge, bound, low, high):
 def edge_bounds(times, offsets, own, own_offsets, distance, passes, out):
     """Write to `out` how many rows lie before the edge at a distance from each of the times `own`.
 
-    These have any order. The segment of rows from `offsets` on is searched for those from `own_offsets` on.
-    There is one `distance` for each, or one for all.
+    These never decrease within a segment. The segment of rows from `offsets` on is searched for those from
+    `own_offsets` on. There is one `distance` for each, or one for all.
     """
     last = len(distance) - 1
     for segment in range(len(offsets) - 1):
         low, high = offsets[segment], offsets[segment + 1]
         first, end = own_offsets[segment], own_offsets[segment + 1]
-        if last == 0 and first < end and _first_descent(own, first + 1, end) < 0:
+        if last == 0 and first < end:
             low = _bisect(times, edge_of(own[first], distance[0], passes), low, high)
             high = _bisect(times, edge_of(own[end - 1], distance[0], passes), low, high)
             if high - low < SPARSE * (end - first):
