@@ -214,6 +214,76 @@ def run_network(values, network, scratch, outputs, fractions, out):
             _write_output(scratch, results, outputs[i], fractions[i], group, out[i, start:])
 
 
+class Edges(NamedTuple):
+    """An image beyond its edges.
+
+    Attributes
+    ----------
+    rows, columns : ndarray of int64
+        The row and the column of the image at each place of the extended one; -1 if there is none.
+    before : int
+        Columns before the first one of the image.
+    outside : scalar of the dtype of the image
+        The value where there is none.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    before: int
+    outside: Any
+
+
+@kernel
+def copy_extended(image, edges, row, first, out):
+    """Write elements of a row of the extended image, from column `first` on, to all of `out`."""
+    source, count, shift = edges.rows[row], len(out), edges.before - first
+    begin = min(max(shift, 0), count) if source >= 0 else count
+    end = min(max(shift + image.shape[1], begin), count)
+    if begin < end:
+        copy(image[source, begin - shift : end - shift], out[begin:end])
+    for start, stop in ((0, begin), (end, count)):
+        for i in range(start, stop):
+            column = edges.columns[first + i]
+            out[i] = image[source, column] if min(source, column) >= 0 else edges.outside
+
+
+@kernel
+def run_box_network(image, edges, network, scratch, outputs, fractions, out):
+    """Write ranks of every box of an extended image, or points between neighbouring ranks.
+
+    Parameters
+    ----------
+    image : ndarray of two dimensions
+    edges : Edges
+    network : Network
+        Its blocks have T rows of boxes of m rows, and its inputs ``m + T - 1`` rows of the image.
+    scratch, outputs, fractions
+        As for :func:`run_network`; rows of outputs are not needed.
+    out : ndarray, shape (outputs, rows, columns)
+        Receives the outputs: a row and a column for each box inside of the extended image.
+    """
+    work, stride, results, block = scratch.work, scratch.stride, network.results, network.results.shape[1]
+    rows, columns = out.shape[1], out.shape[2]
+    for top in range(0, rows, block):
+        covered = min(block, rows - top) + len(edges.rows) - rows
+        for left in range(0, columns, scratch.lanes):
+            lanes = min(scratch.lanes, columns - left)
+            count = min(lanes + network.reach, len(edges.columns) - left)
+            for j in range(covered):
+                copy_extended(image, edges, top + j, left, work[j * stride : j * stride + count])
+            _execute(network.instructions, lanes, lanes_of(work), work, stride)
+            for i in range(len(outputs)):
+                which, kind = outputs[i, 0], outputs[i, 1]
+                for j in range(min(block, rows - top)):
+                    row = _result_row(work, stride, results[which, j], lanes)
+                    target = out[i, top + j, left : left + lanes]
+                    if kind == AT_RANK:
+                        copy(row, target)
+                    else:
+                        above = _result_row(work, stride, results[which + 1, j], lanes)
+                        interpolate_constant(row, above, fractions[i], kind == MIDPOINT, target)
+
+
 @kernel
 def pick(found, first, last, rank, lower, upper):
     """Copy, for every row with ``first <= rank[row] <= last``, the value found for that rank.

@@ -2,7 +2,8 @@
 
 - `boxes`: resolves a box, its edges and its missing values, and runs it.
 - `separable`: extrema, one axis after the other.
-- `selection`: order statistics of all values of a box.
+- `selection`: order statistics of all values of a box, as windows over columns laid end to end.
+- `images`: those of boxes over rows and columns in which no value is missing.
 - `moments`: sums and what follows from them, of all values of a box.
 """
 

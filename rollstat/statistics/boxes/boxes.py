@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rollstat.blocks import read_only
 from rollstat.dtypes import (
     check_array,
     missing_value,
@@ -28,6 +29,7 @@ from rollstat.edges import EXTENSIONS, beyond_edges, extended, extended_ends, ex
 from rollstat.engine import Call, WholeCall
 from rollstat.explanation import Explanation, Step
 from rollstat.kernels.comparator import Greatest, Least, worst
+from rollstat.kernels.missing.counting import has_nan
 from rollstat.options import Options, check_flag, choice, whole_number
 from rollstat.plan import Output
 from rollstat.results import check_out, convert
@@ -175,6 +177,8 @@ class Box:
     def observed(self) -> NDArray[np.bool_] | None:
         """Where there is an observation; None if everywhere."""
         kind, missing = self.array.dtype.kind, self.mask
+        if missing is None and kind == "f" and not has_nan(read_only(plain(self.array).reshape(-1))):
+            return None
         if missing is None and kind in "fmM":
             missing = np.isnan(self.array) if kind == "f" else np.isnat(self.array)
         return None if missing is None or not missing.any() else ~missing

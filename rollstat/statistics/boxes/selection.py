@@ -22,8 +22,9 @@ from rollstat.edges import extended_rows
 from rollstat.engine import Call, WholeCall
 from rollstat.explanation import Step
 from rollstat.options import Options
-from rollstat.plan import MakeComputation, Output
+from rollstat.plan import Choice, MakeComputation, Output
 from rollstat.statistics.boxes.boxes import Box, box_call
+from rollstat.statistics.boxes.images import boxes_of, choose
 from rollstat.statistics.selection.computation import Kth, OrderStatistics, Quantile
 
 # Values that are laid end to end at a time.
@@ -115,34 +116,38 @@ def box_order_statistics(
         Returns the order statistics, stacked along a new first axis unless there is only `one`.
     """
     box = Box.check(arr, window, options)
-    reason = "a box is a window over columns laid end to end"
-    step = Step("strips", "all", reason, rows=box.array.size)
-    outputs = [Output(request.kind(), request.required) for request in requests]
-    return box_call(box, step, outputs, partial(_found, requests=requests), stack=not one)
-
-
-def _found(box: Box, requests: Sequence[Kth | Quantile]) -> list[NDArray[Any]]:
-    """Return the order statistics of each box; anything where a box has too few observations."""
     least = max(box.min_periods, *(request.required for request in requests))
     inside = box.extension == "cut" and (box.mode == "valid" or least >= box.cells)
-    values, widths = extended_box(box, inside)
-    make = partial(OrderStatistics, requests=tuple(requests), algorithm="auto")
-    leading = values.ndim - len(widths)
-    sizes = [max(n - w + 1, 0) for n, w in zip(values.shape[leading:], widths)]
-    shape = (*values.shape[:leading], *sizes)
-    parts: list[list[NDArray[Any]]] = [[] for _ in requests]
-    if prod(shape):
-        step = prod(widths[:-1])
-        for lines in _strips(values, widths):
-            for part, found in zip(parts, _of_lines(lines, step * widths[-1], step, make), strict=True):
-                part.append(found)
+    choice = choose(box, requests, inside)
+    step = Step(choice.name, "all", choice.reason, choice.at_run_time, rows=box.array.size)
+    outputs = [Output(request.kind(), request.required) for request in requests]
+    found = partial(_found, requests=requests, inside=inside, choice=choice)
+    return box_call(box, step, outputs, found, stack=not one)
+
+
+def _found(box: Box, requests: Sequence[Kth | Quantile], inside: bool, choice: Choice) -> list[NDArray[Any]]:
+    """Return the order statistics of each box; anything where a box has too few observations."""
+    everything = boxes_of(choice, box, requests, inside)
     results = []
-    for part in parts:
-        found = np.concatenate(part).reshape(shape) if part else np.zeros(shape, box.array.dtype)
-        found = np.moveaxis(found[0], range(-len(widths), 0), box.axes)
+    for found in _by_strips(box, requests, inside) if everything is None else everything:
+        found = np.moveaxis(found, range(-len(box.axes), 0), box.axes)
         if inside and box.mode != "valid":
             everywhere = np.zeros(box.array.shape, found.dtype)
             everywhere[box.inside()] = found
             found = everywhere
         results.append(found)
     return results
+
+
+def _by_strips(box: Box, requests: Sequence[Kth | Quantile], inside: bool) -> list[NDArray[Any]]:
+    """Return the order statistics of each box from columns laid end to end, the axes of the box last."""
+    values, widths = extended_box(box, inside)
+    leading = values.ndim - len(widths)
+    sizes = [max(n - w + 1, 0) for n, w in zip(values.shape[leading:], widths)]
+    shape = (*values.shape[1:leading], *sizes)
+    if not prod(shape):
+        return [np.zeros(shape, box.array.dtype) for _ in requests]
+    make = partial(OrderStatistics, requests=tuple(requests), algorithm="auto")
+    step = prod(widths[:-1])
+    parts = [_of_lines(lines, step * widths[-1], step, make) for lines in _strips(values, widths)]
+    return [np.concatenate(found).reshape(shape) for found in zip(*parts)]

@@ -23,6 +23,10 @@ The networks run over *lanes*, one block in each (:mod:`rollstat.kernels.selecti
 ``T * s + j`` of a block is value ``j`` of the block ``s`` lanes further on. So there are ``T`` rows of input,
 and what two blocks share is computed once: a reference is a row together with a lane shift. Networks that are
 compiled (:mod:`rollstat.compile.simd.register_networks`) have a row for every value that a block covers.
+
+A box of several columns is a window of rows of an image. A lane is a column of outputs, a block is ``T``
+rows of them, and a value with lane shift ``j`` belongs to the j-th column of the box. A run of rows is sorted
+column by column, then sorted columns are merged in pairs, pairs of pairs and so on, each once for all boxes.
 """
 
 from collections.abc import Iterable
@@ -41,9 +45,10 @@ _Pair = tuple[int, int]
 class _Builder:
     """Collects comparisons, each distinct one (up to a lane shift) once."""
 
-    def __init__(self, block: int, period: int) -> None:
+    def __init__(self, block: int, period: int, columns: int = 1) -> None:
         self.block = block
         self.period = period
+        self.columns = columns
         self.operands: list[_Pair] = []
         self._known: dict[_Pair, int] = {}
         self._runs: dict[_Pair, list[int]] = {}
@@ -118,7 +123,27 @@ class _Builder:
             half = length // 2
             halves = self.run(key[0], half), self.run(key[0] + half, half)
             self._runs[key] = self.merge(*halves, 0, length - 1)
-        return [reference + (shift << _SHIFT) for reference in self._runs[key]]
+        return _shifted(self._runs[key], shift)
+
+    def across(self, column: list[int], low: int, high: int) -> list[int]:
+        """Return ranks `low` to `high` of as many sorted columns side by side as a box has."""
+        union: list[int] = []
+        wide, width, place = column, 1, 0
+        while 2 * width < self.columns:
+            if self.columns & width:
+                run = _shifted(wide, place)
+                union = self.middle(run, union, 0, len(union) + len(run) - 1)
+                place += width
+            wide = self.merge(wide, _shifted(wide, width), 0, 2 * len(wide) - 1)
+            width *= 2
+        if 2 * width == self.columns:
+            return self.middle(wide, _shifted(wide, width), low, high)
+        return self.middle(_shifted(wide, place), union, low, high)
+
+    def rows(self, start: int, length: int) -> list[int]:
+        """Return all values of a power of two of rows of a box, sorted."""
+        column = self.run(start, length)
+        return self.across(column, 0, len(column) * self.columns - 1)
 
     def core(self, m: int, offset: int, block: int, low: int, high: int) -> list[int]:
         """Return ranks `low` to `high` of what windows `offset` to ``offset + block - 1`` share."""
@@ -132,12 +157,13 @@ class _Builder:
         union: list[int] = []
         for i, run in enumerate(reversed(lists)):
             whole = 0, len(union) + len(run) - 1
-            union = self.middle(run, union, *((low, high) if i == len(lists) - 1 else whole))
-        return union
+            last = i == len(lists) - 1 and self.columns == 1
+            union = self.middle(run, union, *((low, high) if last else whole))
+        return union if self.columns == 1 else self.across(union, low, high)
 
     def windows(self, m: int, low: int, high: int) -> list[list[int]]:
-        """Return ranks `low` to `high` of each window of a block."""
-        found = []
+        """Return ranks `low` to `high` of each window of a block, of `m` values or rows of a box."""
+        found, columns = [], self.columns
 
         def divide(offset: int, block: int, candidates: list[int], first: int) -> None:
             """Find windows `offset` to ``offset + block - 1``; `first` is the rank of ``candidates[0]``."""
@@ -145,20 +171,25 @@ class _Builder:
                 found.append(candidates[low - first :])
                 return
             half = block // 2
-            seen = m - half + 1
-            needed = max(low - half + 1, 0), min(high, seen - 1)
+            seen = (m - half + 1) * columns
+            needed = max(low - (half - 1) * columns, 0), min(high, seen - 1)
             for start, side in ((offset + half - 1, offset), (offset + m, offset + half)):
-                run = self.run(start, half)[: high + 1]
+                run = self.rows(start, half)[: high + 1]
                 ranks = self.middle(candidates, run, needed[0] - first, needed[1] - first)
                 divide(side, half, ranks, needed[0])
 
         sharing = self.block
         while sharing > m + 1:
             sharing //= 2
-        first, last = max(low - sharing + 1, 0), min(high, m - sharing)
+        first, last = max(low - (sharing - 1) * columns, 0), min(high, (m - sharing + 1) * columns - 1)
         for offset in range(0, self.block, sharing):
             divide(offset, sharing, self.core(m, offset, sharing, first, last), first)
         return found
+
+
+def _shifted(references: list[int], lanes: int) -> list[int]:
+    """Return what lies so many lanes further on."""
+    return [reference + (lanes << _SHIFT) for reference in references]
 
 
 def _uses(operands: list[_Pair], block: int, results: Iterable[int]) -> tuple[list[int], list[int]]:
@@ -211,10 +242,10 @@ def _assemble(
 
 
 def _build(
-    m: int, ranges: Iterable[tuple[int, int]], block: int, period: int
+    m: int, ranges: Iterable[tuple[int, int]], block: int, period: int, columns: int = 1
 ) -> tuple[list[_Pair], list[list[int]], list[int], list[int]]:
     """Return comparisons, the references to the results, and what :func:`_uses` returns."""
-    builder = _Builder(block, period)
+    builder = _Builder(block, period, columns)
     found = []
     for low, high in ranges:
         windows = builder.windows(m, low, high)
@@ -241,12 +272,29 @@ def selection_network(m: int, ranges: tuple[tuple[int, int], ...], block: int) -
     Network
         Its results are the ranks of all ranges, in order.
     """
-    operands, found, last, beyond = _build(m, ranges, block, block)
-    instructions, row, rows = _assemble(operands, block, last, beyond)
+    return _network(block, *_build(m, ranges, block, block))
+
+
+@lru_cache(maxsize=64)
+def box_network(m: int, columns: int, ranges: tuple[tuple[int, int], ...], block: int) -> Network:
+    """Build the network that finds ranks of boxes of `m` rows and some `columns`.
+
+    The parameters are those of :func:`selection_network`. A lane has a column of `block` boxes, and there is
+    a row of input for each of the ``m + block - 1`` rows that they cover.
+    """
+    inputs = m + block - 1
+    return _network(inputs, *_build(m, ranges, block, inputs, columns))
+
+
+def _network(
+    inputs: int, operands: list[_Pair], found: list[list[int]], last: list[int], beyond: list[int]
+) -> Network:
+    """Return a network as instructions over rows, the first of which are its `inputs`."""
+    instructions, row, rows = _assemble(operands, inputs, last, beyond)
     return Network(
         np.array(instructions, np.int32).reshape(-1, 8),
         np.array([[(row[r & _VALUE], r >> _SHIFT) for r in rank] for rank in found], np.int32),
-        max(beyond[:block]),
+        max(beyond[:inputs]),
         rows,
     )
 

@@ -109,7 +109,7 @@ def _sharing(width: int, measured: tuple[tuple[int, int], ...]) -> int:
 _Pairs = tuple[tuple[int, int], ...]
 
 
-def _outputs(points: tuple[Point, ...]) -> tuple[_Pairs, _Pairs, NDArray[np.float64]]:
+def outputs_of(points: tuple[Point, ...]) -> tuple[_Pairs, _Pairs, NDArray[np.float64]]:
     """Return the ranges of ranks that points need, what a kernel writes for each point, and the fractions."""
     ranges: list[tuple[int, int]] = []
     outputs, found = [], 0
@@ -135,7 +135,7 @@ def _prepare(
     width: int, points: tuple[Point, ...], rows: int, itemsize: int
 ) -> tuple[Network, int, int, NDArray[np.int64], NDArray[np.float64]]:
     """Return the network, the lanes and the stride of its scratch, and what it writes for each point."""
-    ranges, outputs, fractions = _outputs(points)
+    ranges, outputs, fractions = outputs_of(points)
     network = selection_network(width, ranges, _sharing(width, _SHARING))
     vector_lanes = VECTOR_BYTES // itemsize
     blocks = -(-rows // network.results.shape[1])
@@ -149,7 +149,7 @@ def _prepare_registers(
     width: int, points: tuple[Point, ...]
 ) -> tuple[RegisterNetwork | None, NDArray[np.float64]]:
     """Return a network to be compiled, None if it is too large, and the fractions of points."""
-    ranges, outputs, fractions = _outputs(points)
+    ranges, outputs, fractions = outputs_of(points)
     windows = _sharing(width, _SHARING_IN_REGISTERS)
     return register_network(width, ranges, outputs, windows, _MOST_COMPARISONS), fractions
 

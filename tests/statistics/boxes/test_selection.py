@@ -24,6 +24,86 @@ def test_boxes_as_in_scipy(rng, mode, dtype):
         assert low.dtype == image.dtype
 
 
+def planted(rng, shape, dtype):
+    """Return an image with ties, the extremes of its dtype and zeros of both signs."""
+    image = rng.integers(0, 9, shape).astype(dtype)
+    extremes = [-np.inf, np.inf, -0.0, 5e-324] if dtype == "f8" else [0, 255]
+    places = rng.random(shape) < 0.2
+    image[places] = rng.choice(extremes, int(places.sum()))
+    return image
+
+
+def assert_every_rank(image, size, ranks, extended):
+    """Compare k-th smallest elements of centred boxes with sorted boxes over an `extended` image."""
+    boxes = np.sort(
+        np.lib.stride_tricks.sliding_window_view(extended, size).reshape(*image.shape, -1), axis=2
+    )
+    for k in ranks:
+        found = rollstat.rolling_kth(image, k, size, axis=(0, 1), center=True, mode="reflect")
+        np.testing.assert_array_equal(found, boxes[..., k - 1], err_msg=f"{size} {k}")
+        assert found.dtype == image.dtype
+
+
+@pytest.mark.parametrize("dtype", ["f8", "u1"])
+def test_networks_of_every_shape(rng, dtype):
+    for size in itertools.product((1, 2, 3, 4, 5, 7, 9), repeat=2):
+        image = planted(rng, (11, 14), dtype)
+        pad = [(width // 2, (width - 1) // 2) for width in size]
+        ranks = {1, size[0] * size[1] // 2 + 1, size[0] * size[1]}
+        assert_every_rank(image, size, ranks, np.pad(image, pad, mode="symmetric"))
+
+
+@pytest.mark.parametrize("mode", ["reflect", "nearest", "mirror", "wrap", "constant"])
+def test_boxes_larger_than_the_image(rng, mode):
+    for shape, size in itertools.product([(1, 1), (1, 5), (3, 2), (4, 40)], [(3, 3), (5, 13), (9, 1)]):
+        image = planted(rng, shape, "u1")
+        options = {
+            "axis": (0, 1),
+            "center": True,
+            "mode": mode,
+            "fill_value": 4 if mode == "constant" else None,
+        }
+        median = rollstat.rolling_kth(image, size[0] * size[1] // 2 + 1, size, **options)
+        np.testing.assert_array_equal(median, ndimage.median_filter(image, size, mode=mode, cval=4))
+
+
+def test_points_between_elements_of_networks(rng):
+    """Windows that are sorted row by row where a NaN is beside the boxes, and boxes without one."""
+    image = rng.standard_normal((9, 80))
+    with_nan = np.vstack([image, np.full((1, 80), np.nan)])
+    for q, interpolation in (
+        (0.5, "linear"),
+        (0.3, "linear"),
+        (0.3, "midpoint"),
+        ([0.1, 0.15, 0.9], "linear"),
+    ):
+        options = {"q": q, "interpolation": interpolation, "axis": (0, 1)}
+        for values, width in ((image, (2, 4)), (image.round(), (4, 5))):
+            found = rollstat.rolling_quantile(values, width, **options)
+            with_nan[:-1] = values
+            apart = rollstat.rolling_quantile(with_nan, width, **options)[..., :-1, :]
+            np.testing.assert_array_equal(found, apart)
+
+
+def test_algorithm_of_a_box_is_explained():
+    image = np.zeros((9, 9), np.uint8)
+    for options, name in (
+        ({"window": (3, 3), "mode": "reflect"}, "box_network"),
+        ({"window": (3, 3)}, "box_network"),
+        ({"window": (3, 3), "min_periods": 2}, "strips"),
+        ({"window": (20, 20), "mode": "reflect"}, "strips"),
+    ):
+        explanation = rollstat.explain(rollstat.rolling_median, image, axis=(0, 1), **options)
+        assert explanation.algorithm == name
+
+
+def test_points_between_large_integers():
+    values = np.full((2, 3), 2**60)
+    with pytest.warns(rollstat.PrecisionWarning):
+        points = rollstat.rolling_median(values, (1, 2), axis=(0, 1), mode="valid")
+    np.testing.assert_array_equal(points, np.full((2, 2), 2.0**60))
+
+
 def brute(image, size, center, least, policy, q):
     """Return the q-quantile of every box cut at the edges, NaN if it has fewer than `least` observations."""
     result = np.full(image.shape, np.nan)
