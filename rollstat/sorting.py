@@ -94,7 +94,8 @@ def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDA
     """
     if (missing is not None and missing.all()) or len(values) == 0:
         return np.empty(0, np.int64)
-    found = sorted_records(values, missing)
+    narrow = missing is None and values.dtype.kind in "iub" and values.dtype.itemsize <= 2  # sorted by digits
+    found = None if narrow else sorted_records(values, missing)
     if found is not None:
         row = np.empty(len(found[1]), np.int64)
         rows_of(found[1], bits_for(len(values)), row)

@@ -132,13 +132,14 @@ def _append_active(leaving, entering, j, low, high, leaves, enters, rows, n):
 
 def within_bits(rows, i, first, width):
     """Return 64 bits: bit k is set where ``rows[i + k]`` lies in ``[first, first + width)``."""
-    inside = (rows[i : i + 64] - first).astype(np.uint32) < width
+    inside = (rows[i : i + 64] - first).astype(rows.dtype) < width
     return np.packbits(inside, bitorder="little").view(np.uint64)[0]
 
 
 @lowered(within_bits)
 def _within_bits(rows, i, first, width):
-    if rows.dtype != types.uint32:
+    number = rows.dtype
+    if not isinstance(number, types.Integer) or number.signed:
         return None
 
     def generate(context, builder, signature, arguments):
@@ -147,7 +148,7 @@ def _within_bits(rows, i, first, width):
         inside = builder.icmp_unsigned("<", builder.sub(block, low), size)
         return builder.bitcast(inside, ir.IntType(64))
 
-    return types.uint64(rows, types.intp, types.uint32, types.uint32), generate
+    return types.uint64(rows, types.intp, number, number), generate
 
 
 def nan_bits(values, i):

@@ -10,6 +10,9 @@ bit set (`bitset_fixed`), or skips rows where branches are predictable (`slide_p
 Windows of any shape, and positions: `rank_set`, over the ranks of all values. Windows in any order:
 `wavelet_matrix`.
 
+Boxes over rows and columns of an image: networks for small ones, `rank_bins` for all others.
+`extended_image` reads the image beyond its edges.
+
 Streams, and windows row by row at a guaranteed cost: `two_heaps` takes any window, O(log m) a row;
 `three_trees` (over `weight_balanced_tree`) takes a fixed number of rows, O(log k) a row. Both compare rows by
 their order in a ring.

@@ -59,6 +59,7 @@ from rollstat.compile.simd.register_networks import (
 from rollstat.compile.simd.vectors import lanes_of, transpose_four
 from rollstat.kernels.comparator import Greatest, Least, worst_of
 from rollstat.kernels.loops import copy, exchange, lower_of, upper_of
+from rollstat.kernels.selection.extended_image import copy_row
 from rollstat.kernels.selection.quantiles import LINEAR as LINEAR_QUANTILE
 from rollstat.kernels.selection.quantiles import interpolate_constant, quantile_point
 
@@ -214,39 +215,6 @@ def run_network(values, network, scratch, outputs, fractions, out):
             _write_output(scratch, results, outputs[i], fractions[i], group, out[i, start:])
 
 
-class Edges(NamedTuple):
-    """An image beyond its edges.
-
-    Attributes
-    ----------
-    rows, columns : ndarray of int64
-        The row and the column of the image at each place of the extended one; -1 if there is none.
-    before : int
-        Columns before the first one of the image.
-    outside : scalar of the dtype of the image
-        The value where there is none.
-    """
-
-    rows: np.ndarray
-    columns: np.ndarray
-    before: int
-    outside: Any
-
-
-@kernel
-def copy_extended(image, edges, row, first, out):
-    """Write elements of a row of the extended image, from column `first` on, to all of `out`."""
-    source, count, shift = edges.rows[row], len(out), edges.before - first
-    begin = min(max(shift, 0), count) if source >= 0 else count
-    end = min(max(shift + image.shape[1], begin), count)
-    if begin < end:
-        copy(image[source, begin - shift : end - shift], out[begin:end])
-    for start, stop in ((0, begin), (end, count)):
-        for i in range(start, stop):
-            column = edges.columns[first + i]
-            out[i] = image[source, column] if min(source, column) >= 0 else edges.outside
-
-
 @kernel
 def run_box_network(image, edges, network, scratch, outputs, fractions, out):
     """Write ranks of every box of an extended image, or points between neighbouring ranks.
@@ -270,7 +238,7 @@ def run_box_network(image, edges, network, scratch, outputs, fractions, out):
             lanes = min(scratch.lanes, columns - left)
             count = min(lanes + network.reach, len(edges.columns) - left)
             for j in range(covered):
-                copy_extended(image, edges, top + j, left, work[j * stride : j * stride + count])
+                copy_row(image, edges, top + j, left, work[j * stride : j * stride + count])
             _execute(network.instructions, lanes, lanes_of(work), work, stride)
             for i in range(len(outputs)):
                 which, kind = outputs[i, 0], outputs[i, 1]

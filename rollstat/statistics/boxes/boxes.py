@@ -159,9 +159,14 @@ class Box:
         return cls(array, window, mask, axes, before, after, mode, extension, outside, min_periods, checked)
 
     @property
+    def widths(self) -> list[int]:
+        """Rows of a box along each of its axes."""
+        return [before + 1 + after for before, after in zip(self.before, self.after)]
+
+    @property
     def cells(self) -> int:
         """Elements of a box."""
-        return prod(before + 1 + after for before, after in zip(self.before, self.after))
+        return prod(self.widths)
 
     def dtype(self, kind: str) -> np.dtype[Any]:
         """Return the dtype of a result of this kind: integers stay integers where none can be missing."""

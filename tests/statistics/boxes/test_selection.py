@@ -45,12 +45,33 @@ def assert_every_rank(image, size, ranks, extended):
 
 
 @pytest.mark.parametrize("dtype", ["f8", "u1"])
-def test_networks_of_every_shape(rng, dtype):
+def test_boxes_of_every_shape(rng, dtype):
     for size in itertools.product((1, 2, 3, 4, 5, 7, 9), repeat=2):
         image = planted(rng, (11, 14), dtype)
         pad = [(width // 2, (width - 1) // 2) for width in size]
         ranks = {1, size[0] * size[1] // 2 + 1, size[0] * size[1]}
         assert_every_rank(image, size, ranks, np.pad(image, pad, mode="symmetric"))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "u1"])
+@pytest.mark.parametrize(
+    ("shape", "size"),  # several tiles, columns of more than a vector of bins, tiles longer than bytes hold
+    [
+        ((70, 81), (9, 8)),
+        ((75, 40), (70, 3)),
+        ((90, 80), (20, 66)),
+        ((140, 35), (131, 2)),
+        ((3, 300), (2, 200)),
+    ],
+)
+def test_tiles(rng, dtype, shape, size):
+    rows, columns = np.indices(shape)
+    half = size[0] * size[1] // 2
+    images = planted(rng, shape, dtype), np.ones(shape), (rows + columns) % 2, rng.permutation(rows.ravel())
+    for image in images:
+        image = image.reshape(shape).astype(dtype)
+        pad = [(width // 2, (width - 1) // 2) for width in size]
+        assert_every_rank(image, size, (1, half, half + 1, 2 * half), np.pad(image, pad, mode="symmetric"))
 
 
 @pytest.mark.parametrize("mode", ["reflect", "nearest", "mirror", "wrap", "constant"])
@@ -67,7 +88,7 @@ def test_boxes_larger_than_the_image(rng, mode):
         np.testing.assert_array_equal(median, ndimage.median_filter(image, size, mode=mode, cval=4))
 
 
-def test_points_between_elements_of_networks(rng):
+def test_points_between_elements(rng):
     """Windows that are sorted row by row where a NaN is beside the boxes, and boxes without one."""
     image = rng.standard_normal((9, 80))
     with_nan = np.vstack([image, np.full((1, 80), np.nan)])
@@ -78,7 +99,7 @@ def test_points_between_elements_of_networks(rng):
         ([0.1, 0.15, 0.9], "linear"),
     ):
         options = {"q": q, "interpolation": interpolation, "axis": (0, 1)}
-        for values, width in ((image, (2, 4)), (image.round(), (4, 5))):
+        for values, width in ((image, (2, 4)), (image.round(), (4, 5)), (image, (8, 9))):
             found = rollstat.rolling_quantile(values, width, **options)
             with_nan[:-1] = values
             apart = rollstat.rolling_quantile(with_nan, width, **options)[..., :-1, :]
@@ -91,7 +112,8 @@ def test_algorithm_of_a_box_is_explained():
         ({"window": (3, 3), "mode": "reflect"}, "box_network"),
         ({"window": (3, 3)}, "box_network"),
         ({"window": (3, 3), "min_periods": 2}, "strips"),
-        ({"window": (20, 20), "mode": "reflect"}, "strips"),
+        ({"window": (20, 20), "mode": "reflect"}, "box_bins"),
+        ({"window": (2000, 2000), "mode": "reflect"}, "strips"),
     ):
         explanation = rollstat.explain(rollstat.rolling_median, image, axis=(0, 1), **options)
         assert explanation.algorithm == name
