@@ -212,17 +212,54 @@ class LateRows:
 
 
 class FeaturesOfStream:
-    """A query of 36 features, six statistics over six windows, for a key with 400 rows."""
+    """A push, and a query of 36 features of a key with 400 rows; polars computes them from these rows."""
 
-    def setup(self) -> None:
-        """Fill the stream."""
+    params: ClassVar[Any] = ["rollstat", "polars"]
+    param_names = ("library",)
+    windows: ClassVar[Any] = (1.0, 7.0, 30.0, 90.0, 10, 100)
+
+    def setup(self, library: str) -> None:
+        """Fill the stream or the frame, and compare the features."""
+        values = series("normal", 400).tolist()
         f = import_module("rollstat.features")
         features = [f.sum("x"), f.mean("x"), f.median("x"), f.quantile("x", 0.95), f.max("x"), f.nunique("x")]
-        windows = [feature.over(1.0, 7.0, 30.0, 90.0, 10, 100, min_periods=1) for feature in features]
-        self.stream = f.Features(windows, by="k", on="t", closed="left").stream()
-        for t, x in enumerate(series("normal", 400).tolist()):
-            self.stream.push({"k": 1, "t": float(t), "x": x})
+        windows = [feature.over(*self.windows, min_periods=1) for feature in features]
+        stream = f.Features(windows, by="k", on="t", closed="left").stream()
+        for t, x in enumerate(values):
+            stream.push({"k": 1, "t": float(t), "x": x})
+        self.times = count(400.0)
+        if library == "polars":
+            self.polars = import_module("polars")
+            self.frame = self.polars.DataFrame({"k": np.ones(400, int), "t": np.arange(400.0), "x": values})
+            np.testing.assert_allclose(self._with_polars().row(0), list(stream.query(1, 400.0).values()))
+            self.query, self.push = self._with_polars, self._append
+        else:
+            self.query, self.push = lambda: stream.query(1, 400.0), stream.push
 
-    def time_query(self) -> None:
+    def _with_polars(self) -> Any:
+        x, t = self.polars.col("x"), self.polars.col("t")
+        parts = [
+            x.tail(window) if isinstance(window, int) else x.filter(t >= 400.0 - window)
+            for window in self.windows
+        ]
+        calls = (
+            lambda x: x.sum(),
+            lambda x: x.mean(),
+            lambda x: x.median(),
+            lambda x: x.quantile(0.95, "linear"),
+            lambda x: x.max(),
+            lambda x: x.n_unique(),
+        )
+        found = [call(part) for call in calls for part in parts]
+        return self.frame.select(each.alias(str(i)) for i, each in enumerate(found))
+
+    def _append(self, row: dict[str, Any]) -> None:
+        self.frame.vstack(self.polars.DataFrame(row))
+
+    def time_query(self, library: str) -> None:
         """Query once."""
-        self.stream.query(1, 400.0)
+        self.query()
+
+    def time_push(self, library: str) -> None:
+        """Push once."""
+        self.push({"k": 1, "t": next(self.times), "x": 1.0})
