@@ -94,7 +94,8 @@ def overview(data: dict[str, Any]) -> list[str]:
             pandas = number(statistics.median(ratios(cell, "pandas")))
             row = [label, f"{cell['window']:,}", time, other, marked(statistics.median(found)), *ends, pandas]
             rows.append(row)
-    return [*list_table(rows), source(data), ""]
+    _, first = flights(data)
+    return [*list_table(rows), source(data), "", f"{first} :doc:`first_call` has more.", ""]
 
 
 def readme_table(data: dict[str, Any]) -> list[str]:

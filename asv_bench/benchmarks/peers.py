@@ -28,7 +28,7 @@ def _if_installed(module: str) -> Any:
         return None
 
 
-bottleneck, numbagg, pl, screamer, ndimage, ols, talib = map(
+bottleneck, numbagg, pl, screamer, ndimage, ols, talib, duckdb, pds = map(
     _if_installed,
     (
         "bottleneck",
@@ -38,6 +38,8 @@ bottleneck, numbagg, pl, screamer, ndimage, ols, talib = map(
         "scipy.ndimage",
         "statsmodels.regression.rolling",
         "talib",
+        "duckdb",
+        "polars_ds",
     ),
 )
 INSTALLED = {
@@ -52,6 +54,8 @@ INSTALLED = {
         "screamer": screamer,
         "statsmodels": ols and import_module("statsmodels"),
         "TA-Lib": talib,
+        "DuckDB": duckdb,
+        "polars-ds": pds,
     }.items()
     if module
 }
@@ -118,6 +122,26 @@ def _trailing(run: Callable[[Job, int], np.ndarray]) -> Run:
         return run(job, (job.window - 1) // 2)
 
     return trailing
+
+
+def _by_duckdb(aggregate: str) -> Run:
+    """Return an SQL aggregate of the columns x and y over windows of rows, in the order of the rows."""
+
+    def run(job: Job) -> np.ndarray:
+        rows = {"x": job.values, **({"y": job.other} if "y" in aggregate else {})}
+        over = f"(ROWS BETWEEN {job.window - 1} PRECEDING AND CURRENT ROW)"
+        with duckdb.connect(config={"threads": 1}) as connection:
+            connection.register("rows", rows)
+            text = f"SELECT {aggregate} OVER {over} AS result FROM rows"
+            return connection.execute(text.format(**job.parameters)).fetchnumpy()["result"]
+
+    return run
+
+
+def _by_polars_ds(job: Job) -> np.ndarray:
+    fit = pds.rolling_lin_reg("y", target="x", window_size=job.window, add_bias=True)
+    fits = pl.DataFrame({"x": job.values, "y": job.other}).select(fit.alias("fit"))["fit"]
+    return fits.struct.field("coeffs").list.get(0, null_on_oob=True).to_numpy()
 
 
 def _with_ones(values: np.ndarray) -> np.ndarray:
@@ -272,6 +296,28 @@ PEERS: dict[str, dict[str, Run]] = {
 }
 
 
+_IN_SQL = {
+    "median": "median(x)",
+    "quantile": "quantile_cont(x, {q})",
+    **{name: f"{name}(x)" for name in ("min", "max", "sum")},
+    "mean": "avg(x)",
+    "var": "var_samp(x)",
+    "std": "stddev_samp(x)",
+    "cov": "covar_samp(x, y)",
+    "corr": "corr(x, y)",
+    "beta": "regr_slope(x, y)",
+}
+for _name, _aggregate in _IN_SQL.items():
+    PEERS[_name]["DuckDB"] = _by_duckdb(_aggregate)
+_IN_TALIB = {"min": "MIN", "max": "MAX", "sum": "SUM", "mean": "SMA", "linear_fit": "LINEARREG_SLOPE"}
+for _name, _function in _IN_TALIB.items():
+    PEERS[_name]["TA-Lib"] = lambda job, _function=_function: getattr(talib, _function)(
+        job.values, job.window
+    )
+PEERS["corr"]["TA-Lib"] = lambda job: talib.CORREL(job.values, job.other, job.window)
+PEERS["beta"]["polars-ds"] = _by_polars_ds
+
+
 def _both(low: Run, high: Run) -> Run:
     """Run two functions and return the minima, by which results are compared."""
     return lambda job: (high(job), low(job))[1]
@@ -316,6 +362,8 @@ LARGEST_WINDOW = {
     ("hampel", "screamer"): 101,
     ("drawdown", "pandas"): 1_001,
     ("mean_abs_dev", "rollstat"): 1_001,
+    **{(name, "DuckDB"): 1_001 for name in ("median", "quantile")},
+    **{(name, "TA-Lib"): 100_000 for name in PEERS},  # which it accepts at most
 }
 
 
