@@ -20,8 +20,8 @@ def to_array(series: Any) -> Any:
     if numpy_dtype is None or numpy_dtype.kind not in "fiubmM":
         column = "the Series" if series.name is None else f"column {series.name!r}"
         raise TypeError(
-            f"rollstat takes numbers, bool, datetimes or timedeltas; {column} had dtype {dtype}, "
-            "which astype can convert"
+            f"rollstat takes numbers, bool, datetimes or timedeltas; {column} has dtype {dtype}, "
+            "so convert it with astype"
         )
     if numpy_dtype is dtype:
         return series.to_numpy()
@@ -54,7 +54,7 @@ def from_decimals(series: Any, digits: int = 0) -> Any:
         return None
     if kind.precision + digits > _DIGITS:
         raise TypeError(
-            f"decimals must have at most {_DIGITS - digits} digits here; column {series.name!r} had dtype "
+            f"decimals must have at most {_DIGITS - digits} digits here; column {series.name!r} has dtype "
             f"{series.dtype}: cast it to fewer digits, or to double[pyarrow]"
         )
     array = series.array.__arrow_array__().combine_chunks()

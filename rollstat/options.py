@@ -356,7 +356,7 @@ class Options:
                 raise ValueError(f"window, the duration {window!r}, needs times=, the time of each row")
             real = isinstance(size, numbers.Real) and not isinstance(size, (numbers.Integral, bool))
             if real or _kind(size) == "f":
-                raise ValueError(f"window, the width {window!r}, needs times=, the position of each row")
+                raise ValueError(f"window, the number {window!r}, needs times=, the position of each row")
         raise TypeError(f"window must be {_DESCRIBE_WINDOW}; got {window!r}")
 
     def _rows(self, window: Window, sizes: dict[str, Any]) -> Rows:
@@ -518,12 +518,12 @@ def _widths(name: str, sizes: NDArray[Any], times: "Times", parts: int, up: bool
     if sizes.dtype.kind == "f":
         whole = np.ceil(sizes / parts) if up else np.floor(sizes / parts)
         if whole.size and whole.max() >= 2.0**62:
-            raise ValueError(f"{name} must hold widths below 2**62 units of the times; got {sizes.max()}")
+            raise ValueError(f"{name} must hold durations below 2**62 units of the times; got {sizes.max()}")
         return whole.astype(np.int64)
     ratio = (_unit(name, sizes.dtype) or Fraction(1)) / (times.unit or 1) / parts
     counts = sizes.view(np.int64) if sizes.dtype.isnative else sizes.astype(np.int64)
     if counts.size and int(counts.max()) * ratio.numerator >= 2**62:
-        raise ValueError(f"{name} must hold widths below 2**62 units of the times; got {sizes.max()}")
+        raise ValueError(f"{name} must hold durations below 2**62 units of the times; got {sizes.max()}")
     scaled = counts * ratio.numerator
     return -(-scaled // ratio.denominator) if up else scaled // ratio.denominator
 
@@ -671,19 +671,19 @@ def _width(name: str, window: Any, times: "Times", parts: int, zero: bool) -> tu
         if isinstance(window, (bool, np.bool_)) or not isinstance(window, numbers.Real):
             raise TypeError(f"{name} must be {_DESCRIBE_WINDOW}; got {window!r}")
         if not 0 <= float(window) < np.inf:
-            raise ValueError(f"{name} must be a positive width; got {window!r}")
+            raise ValueError(f"{name} must be a positive duration; got {window!r}")
         length = Fraction(int(window) if isinstance(window, numbers.Integral) else float(window))
     else:
         length /= unit or 1
     if length < 0 or (length == 0 and not zero):
-        raise ValueError(f"{name} must be a positive width; got {window!r}")
+        raise ValueError(f"{name} must be a positive duration; got {window!r}")
     length /= parts
     if times.values.dtype.kind == "f":
         width = float(length)
         return (math.nextafter(width, 0.0) if width > length else width), width == length
     if length >= 2**63:
         raise ValueError(
-            f"{name} must be a width below 2**63 units of the times (Expanding() reaches every row); "
+            f"{name} must be a duration below 2**63 units of the times (Expanding() reaches every row); "
             f"got {window!r}"
         )
     return np.int64(length.numerator // length.denominator), length.denominator == 1

@@ -149,7 +149,7 @@ def check_out(
     given = list(out) if isinstance(out, (tuple, list)) else [out]
     if len(given) != len(shapes):
         expected = "one array" if len(shapes) == 1 else f"{len(shapes)} arrays"
-        raise ValueError(f"out must hold {expected}; it held {len(given)}")
+        raise ValueError(f"out must hold {expected}; got {len(given)}")
     for i, (array, shape, dtype) in enumerate(zip(given, shapes, dtypes)):
         if not isinstance(array, np.ndarray) or not array.flags.writeable:
             kind = "a read-only array" if isinstance(array, np.ndarray) else type(array).__name__
@@ -159,7 +159,7 @@ def check_out(
                 f"out must have shape {shape} and dtype {dtype}; got {array.shape} and {array.dtype}"
             )
         if _overlaps_itself(array):
-            raise ValueError(f"out must have a place for every result; its strides were {array.strides}")
+            raise ValueError(f"out must have a place for every result; got strides {array.strides}")
         if any(_overlap(array, other) for other in given[:i]):
             raise ValueError("out must hold arrays that share no memory")
     return given

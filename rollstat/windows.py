@@ -277,7 +277,7 @@ class Windows:
     @property
     def whole(self) -> NDArray[np.intp] | slice:
         """Output rows that have no boundary window."""
-        raise ValueError("mode='valid' needs a window of a fixed number of rows; got a width or bounds")
+        raise ValueError("mode='valid' needs a window of a fixed number of rows; got a duration or bounds")
 
 
 class _RowWindows(Windows):
@@ -566,7 +566,7 @@ class ExplicitWindows(Windows):
             return self._position[first:last]
         if self.rows != -(-self.length // self._step):
             raise ValueError(
-                f"window must hold one pair of bounds for each of the {self.length} rows; it held {self.rows}"
+                f"window must hold one pair of bounds for each of the {self.length} rows; got {self.rows}"
             )
         return np.arange(first * self._step, last * self._step, self._step, dtype=np.int64)
 

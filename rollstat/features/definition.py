@@ -283,7 +283,7 @@ class Features:
         with naming(feature, window):
             if by_width(window):
                 if self.on is None:
-                    raise ValueError("a width needs on=, the column of the times")
+                    raise ValueError("a duration needs on=, the column of the times")
                 options["times"] = np.empty(0, float if float in map(type, sizes(window)) else "M8[us]")
             return [result.dtype for result in flattened(feature.call(arrays, window, **options).run())]
 
@@ -438,7 +438,7 @@ def _window(window: Any) -> Any:
     width = None if truth else parse_width(window)
     if width is None:
         raise TypeError(
-            "window must be a number of rows, a width such as '1D', a timedelta or a float, Expanding, "
+            "window must be a number of rows, a duration such as '1D', a timedelta or a float, Expanding, "
             f"Forward or Around; got {window!r}"
         )
     return window if isinstance(window, str) else width_text(width)

@@ -457,7 +457,7 @@ def _width(name: str, width: Any) -> WindowSpec | None:
         return None
     spec = WindowSpec.parse(width)
     if not spec.timed:
-        raise TypeError(f"{name} must be a width, such as '90D', a timedelta or a float; got {width!r}")
+        raise TypeError(f"{name} must be a duration such as '90D', a timedelta or a float; got {width!r}")
     return spec
 
 
@@ -539,7 +539,7 @@ class FeatureStream:
         self._spec, self._kind_of_times = WindowSpec(kind), ""
         self._newest: Any = None
         if any(width is not None and width.kind != kind for width in (self._ttl, self._lateness)):
-            raise TypeError("ttl, lateness and the windows must be widths of the same kind of times")
+            raise TypeError("ttl, lateness and the windows must be durations of the same kind")
         sets = dict.fromkeys(column.by for column in self.features.columns)
         dtype = self._spec.time_dtype
         self._series = [_Series(self.features, keys, dtype, self._dtypes) for keys in sets]

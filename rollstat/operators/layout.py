@@ -93,7 +93,7 @@ def _promote(first: np.dtype[Any], second: np.dtype[Any]) -> np.dtype[Any]:
     if first.names and second.names and len(first.names) == len(second.names):
         return _structure([_promote(first[k], second[k]) for k in range(len(first.names))])
     if bool(first.names) != bool(second.names) or first.shape != second.shape or first.names:
-        raise TypeError(f"lift and combine must give states of one shape; they gave {first} and {second}")
+        raise TypeError(f"lift and combine must give states of one shape; got {first} and {second}")
     return np.dtype((np.promote_types(first.base, second.base), first.shape))
 
 

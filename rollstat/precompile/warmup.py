@@ -57,9 +57,7 @@ def _check_statistics(statistics: Any) -> tuple[str, ...]:
     names = list(names)
     for name in names:
         if name not in REGISTRY:
-            raise ValueError(
-                f"statistics must be names among {', '.join(sorted(REGISTRY))}; one was {name!r}"
-            )
+            raise ValueError(f"statistics must be names among {', '.join(sorted(REGISTRY))}; got {name!r}")
     return tuple(name for name in REGISTRY if name in names)
 
 
@@ -75,10 +73,10 @@ def _check_dtypes(dtypes: Any) -> tuple[str, ...]:
         try:
             checked = np.dtype(dtype)
         except TypeError:
-            raise TypeError(f"dtypes must be NumPy dtypes such as 'float64'; one was {dtype!r}") from None
+            raise TypeError(f"dtypes must be NumPy dtypes such as 'float64'; got {dtype!r}") from None
         if checked.kind not in "fiubMm" or checked.itemsize > 8:
             allowed = "float, int, bool, datetime64 or timedelta64 of at most 64 bits"
-            raise ValueError(f"dtypes must be {allowed}; one was {dtype!r}")
+            raise ValueError(f"dtypes must be {allowed}; got {dtype!r}")
         names.append(checked.str if checked.kind in "mM" else checked.name)
     return tuple(dict.fromkeys(names))
 

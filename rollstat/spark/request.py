@@ -331,14 +331,14 @@ def _time_column(
     for window in windows:
         given = window.given
         if window.options.get("equal_times") == "all" and not window.by_width:
-            raise ValueError(f"equal_times='all' needs a window by width; got {given!r}")
+            raise ValueError(f"equal_times='all' needs a time window; got {given!r}")
         if isinstance(given, tuple) or hasattr(given, "get_window_bounds"):
             raise ValueError(
-                f"window must be a number of rows, a width, Forward or Expanding on Spark; got {given!r}"
+                f"window must be a number of rows, a duration, Forward or Expanding on Spark; got {given!r}"
             )
     if not always and not any(window.timed for window in windows):
         return None
     kind = kind_of(schema[name].dataType, f"order_by: {name!r}")
     if kind.scaled:
-        raise TypeError(f"order_by: {name!r} is {kind.spark.simpleString()}: cast it for windows by width")
+        raise TypeError(f"order_by: {name!r} is {kind.spark.simpleString()}: cast it for time windows")
     return schema.names.index(name), kind

@@ -289,7 +289,7 @@ def _parts(text: str) -> list[str]:
 def _parse_call(text: str) -> Aggregate:
     match = _CALL.fullmatch(text)
     if match is None:
-        raise ValueError(f"aggs must be calls such as {_EXAMPLE!r}; one was {text!r}")
+        raise ValueError(f"aggs must be calls such as {_EXAMPLE!r}; got {text!r}")
     name = match[1].lower().removeprefix("rolling_")
     if name not in BUILDERS:
         raise ValueError(f"statistic must be one of {', '.join(sorted(BUILDERS))}; got {match[1]!r}")

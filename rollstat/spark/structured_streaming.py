@@ -253,7 +253,7 @@ def _check_initial(initial: DataFrame, df: DataFrame, plan: WalkPlan) -> None:
         given, wanted = (frame.schema.fields[index].dataType.simpleString() for frame in (initial, df))
         if given != wanted:
             raise TypeError(
-                f"initial must have the column types of df; {df.schema.names[index]!r} was {given} "
+                f"initial must have the column types of df; {df.schema.names[index]!r} is {given} "
                 f"instead of {wanted}"
             )
 
@@ -271,7 +271,7 @@ def _kept_for(plan: WalkPlan, watermark: str | None, ttl: Any) -> int | None:
     except ValueError:
         kept = 0
     if kept < 1000:
-        raise ValueError(f"ttl must be a width of at least a millisecond, such as '7 days'; got {ttl!r}")
+        raise ValueError(f"ttl must be a duration of at least a millisecond, such as '7 days'; got {ttl!r}")
     if watermark is not None and kept < needed:
         raise ValueError(f"ttl must be at least as long as the window, {widest!r}; got {ttl!r}")
     return kept
@@ -301,7 +301,7 @@ def _check(df: DataFrame, plan: WalkPlan, watermark: str | None) -> None:
     if plan.looks_ahead:
         raise ValueError("window must not look ahead of its row on a stream")
     if any(window.by_calendar for window in plan.windows):
-        raise ValueError("window must be a width of a fixed length on a stream, at most in weeks, or rows")
+        raise ValueError("window must be a number of rows or a fixed duration (at most weeks) on a stream")
     if any(isinstance(window.given, Expanding) for window in plan.windows):
         raise ValueError(
             "window must be a number of rows or a duration on a stream; got Expanding. For weights that fall "

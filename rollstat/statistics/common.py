@@ -464,7 +464,7 @@ def check_weights(**given: Any) -> float:
     ((name, value),) = named.items()
     text, fits, decay = _DECAYS[name]
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, abstract_numbers.Real):
-        hint = ", or a width such as '5D' together with times=" if name == "halflife" else ""
+        hint = ", or a duration such as '5D' together with times=" if name == "halflife" else ""
         raise TypeError(f"{name} must be a number {text}{hint}; got {value!r}")
     if not (fits(value) and value < np.inf):
         raise ValueError(f"{name} must be a number {text}; got {value!r}")
@@ -481,11 +481,11 @@ def check_halflife(unit: Any, **given: Any) -> float:
         check_weights(**given)
     width = parse_width(halflife, "halflife")
     if (width is None) != (unit is None):
-        expected = "a number" if unit is None else "a width such as '5D'"
+        expected = "a number" if unit is None else "a duration such as '5D'"
         raise TypeError(f"halflife must be {expected} for times of this type; got {halflife!r}")
     if width is None:
         check_weights(halflife=halflife)
     number = float(halflife) if width is None else float(width / (unit or 1))
     if not number > 0:
-        raise ValueError(f"halflife must be a positive width; got {halflife!r}")
+        raise ValueError(f"halflife must be a positive duration; got {halflife!r}")
     return number

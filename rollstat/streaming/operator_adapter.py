@@ -213,7 +213,7 @@ class OperatorAdapter:
         """Return name and fields of the operator for a snapshot, or raise."""
         if self.objects or not is_builtin(self.operator):
             raise TypeError(
-                "a snapshot cannot contain code or objects; pickle a stream with an operator of your own"
+                "a snapshot cannot contain code or objects; pickle a stream with your own operator"
             )
         return [type(self.operator).__name__, list(self.operator)]
 

@@ -56,7 +56,7 @@ class WindowSpec:
         if lateness is not None:
             spec, late = cls.parse(window), cls.parse(lateness)
             if not spec.by_width or late.kind != spec.kind:
-                raise TypeError(f"lateness must be a width, as the window; got {lateness!r} for {window!r}")
+                raise TypeError(f"lateness must be a duration like window, {window!r}; got {lateness!r}")
             return replace(spec, lateness=late.size)
         if isinstance(window, WindowSpec):
             return window
@@ -72,16 +72,16 @@ class WindowSpec:
             return cls(_ROWS, rows)
         if isinstance(window, (float, np.floating)):
             if not 0 < float(window) < math.inf:
-                raise ValueError(f"window must be a positive width; got {window!r}")
+                raise ValueError(f"window must be a positive duration; got {window!r}")
             return cls(_NUMBER, float(window))
         length = parse_width(window)
         if length is None:
             raise TypeError(
-                "window must be a number of rows (int), a width (a float, or a duration such as '5min' or a "
+                "window must be a number of rows (int), a duration (a float, '5min' or a "
                 f"timedelta), rollstat.Expanding(), or None to shorten it by pop; got {window!r}"
             )
         if length <= 0 or length.denominator != 1:
-            raise ValueError(f"window must be a positive width of whole nanoseconds; got {window!r}")
+            raise ValueError(f"window must be a positive duration of whole nanoseconds; got {window!r}")
         return cls(_TIME, int(length))
 
     @classmethod
@@ -169,7 +169,7 @@ class WindowSpec:
         """
         if not self.timed:
             if t is not None:
-                raise TypeError("t does not apply: the window is not a width")
+                raise TypeError("t does not apply: the window is not a duration")
             return None
         if t is None:
             raise TypeError("t must be given: every element needs a time, to age or to leave the window")
@@ -193,7 +193,7 @@ class WindowSpec:
         """Return the times of new rows as :meth:`time_of_row` does, in an array, or None."""
         if not self.timed:
             if times is not None:
-                raise TypeError("times do not apply: the window is not a width")
+                raise TypeError("times do not apply: the window is not a duration")
             return None
         if times is None:
             raise TypeError("times must be given: every element needs a time, to age or to leave the window")

@@ -278,7 +278,7 @@ def test_empty_frames():
     [
         ({"columns": ["amount"]}, TypeError, "columns must hold features"),
         ({"columns": [f.sum("amount")]}, TypeError, r"columns must hold features .* got sum\('amount'\)"),
-        ({"columns": [f.sum("amount").over("1D")], "on": None}, ValueError, "over 1D: a width needs on="),
+        ({"columns": [f.sum("amount").over("1D")], "on": None}, ValueError, "over 1D: a duration needs on="),
         ({"columns": [f.sum("amount").over(2, 2)]}, ValueError, "two are 'amount_sum_2'"),
         ({"columns": [f.sum("amount").over(2).alias("a", "b")]}, ValueError, r"must give 1 name\(s\)"),
         ({"columns": [f.quantile("amount", 2).over(5)]}, ValueError, r"q=2\) over 5: q must lie between"),
@@ -289,7 +289,7 @@ def test_empty_frames():
             ValueError,
             r"feature sum\('other'\): frame has no column 'other'",
         ),
-        ({"columns": [f.sum("category").over(2)]}, TypeError, "feature sum.*column 'category' had dtype"),
+        ({"columns": [f.sum("category").over(2)]}, TypeError, "feature sum.*column 'category' has dtype"),
         ({"columns": [f.sum("amount").over(2).alias("shop")]}, ValueError, "a column 'shop' already"),
         ({"columns": [f.sum("amount").where("amount +").over(2)]}, ValueError, "where must be a column or"),
         ({"columns": [f.sum("amount").where("amount").over(2)]}, TypeError, "where must be true or false"),
@@ -311,7 +311,7 @@ def test_errors_of_frames_and_windows():
     features = f.Features([f.sum("amount").over(2)], by="shop", on="time")
     with pytest.raises(TypeError, match="frame must be a DataFrame of pandas, polars or Spark or a table"):
         features.compute(pl.from_pandas(transactions()).lazy())
-    with pytest.raises(TypeError, match="window must be a number of rows, a width"):
+    with pytest.raises(TypeError, match="window must be a number of rows, a duration"):
         f.sum("amount").over(True)
     with pytest.raises(TypeError, match="unexpected keyword argument 'times'"):
         f.sum("amount").over(2, times=1)

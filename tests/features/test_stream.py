@@ -292,11 +292,11 @@ def test_definitions_that_no_stream_can_serve():
         f.Features([f.sum("x").over(2)]).stream()
     with pytest.raises(ValueError, match=r"feature zscore\('x'\) over 2: at does not apply"):
         f.Features([f.zscore("x").over(2)], on="t").stream()
-    with pytest.raises(TypeError, match="ttl must be a width"):
+    with pytest.raises(TypeError, match="ttl must be a duration"):
         f.Features([f.sum("x").over(2)], on="t").stream(ttl=3)
     with pytest.raises(TypeError, match=r"feature max\('x'\): column 'x' of object serves only nunique"):
         f.Features([f.nunique("x").over(2), f.max("x").over(2)], on="t").stream(dtypes={"x": object})
-    with pytest.raises(TypeError, match="widths of the same kind"):
+    with pytest.raises(TypeError, match="durations of the same kind"):
         f.Features([f.sum("x").over("2D")], on="t").stream(ttl=3.0)
 
 

@@ -130,9 +130,9 @@ def test_columns_without_numbers_raise():
             with pytest.raises(pd.errors.DataError, match="No numeric types to aggregate"):
                 getattr(pd.Series(["a", "b"]).astype("category").rollstat.rolling(2), call)()
         if dtype != "datetime64[ns]":
-            with pytest.raises(TypeError, match="the Series had dtype"):
+            with pytest.raises(TypeError, match="the Series has dtype"):
                 column.rollstat.kth(1, 2)
-    with pytest.raises(TypeError, match="column 'b' had dtype"):
+    with pytest.raises(TypeError, match="column 'b' has dtype"):
         pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}).rollstat.kth(1, 2)
     with pytest.raises(TypeError, match="unexpected keyword argument 'mode'"):
         pd.Series([1.0]).rollstat.median(5, mode="valid")

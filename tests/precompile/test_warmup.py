@@ -38,15 +38,15 @@ def test_it_compiles_once_and_leaves_the_process_as_it_was():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"statistics": "nothing"}, ValueError, "statistics must be names among aggregate.*was 'nothing'"),
-        ({"statistics": ["min", 3]}, ValueError, "statistics must be .*was 3"),
+        ({"statistics": "nothing"}, ValueError, "statistics must be names among aggregate.*got 'nothing'"),
+        ({"statistics": ["min", 3]}, ValueError, "statistics must be .*got 3"),
         ({"statistics": 3}, TypeError, "statistics must be a name or several; got 3"),
         (
             {"dtypes": "decimal"},
             TypeError,
-            "dtypes must be NumPy dtypes such as 'float64'; one was 'decimal'",
+            "dtypes must be NumPy dtypes such as 'float64'; got 'decimal'",
         ),
-        ({"dtypes": [complex]}, ValueError, "dtypes must be float, int, bool, .*one was <class 'complex'>"),
+        ({"dtypes": [complex]}, ValueError, "dtypes must be float, int, bool, .*got <class 'complex'>"),
         ({"dtypes": 3}, TypeError, "dtypes must be a dtype or several; got 3"),
     ],
 )

@@ -176,7 +176,7 @@ def test_the_clock_of_the_session_counts(spark, split):
         ({"order_by": ["row"]}, "needs datetimes as times"),
         (
             {"window": 3, "options": {"equal_times": "all"}},
-            "equal_times='all' needs a window by width; got 3",
+            "equal_times='all' needs a time window; got 3",
         ),
     ],
 )
@@ -198,7 +198,7 @@ def test_offsets_are_not_split_and_streams_take_none(spark):
         spark.readStream.format("rate").load().selectExpr("value as key", "timestamp as time", "value as y")
     )
     for aggs, message in (
-        (rs.sum("y").over("1 month"), "window must be a width of a fixed length on a stream"),
+        (rs.sum("y").over("1 month"), "window must be a number of rows or a fixed duration"),
         (rs.sum("y").over("1 day", equal_times="all"), "must not look ahead"),
     ):
         with pytest.raises(ValueError, match=message):

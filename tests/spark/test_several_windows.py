@@ -115,7 +115,11 @@ def test_names_of_windows():
         (3, [rs.sum("x").over(3, 3)], "'x_sum_3' is taken"),
         (3, [rs.sum("x").over(3, min_periods=4)], "min_periods must be at most the window, 3; got 4"),
         (3, [rs.sum("x").over("1 month")], "time zone is not known here: cast it to timestamp_ntz"),
-        (3, [rs.sum("x").over(([0], [1]))], "window must be a number of rows, a width, Forward or Expanding"),
+        (
+            3,
+            [rs.sum("x").over(([0], [1]))],
+            "window must be a number of rows, a duration, Forward",
+        ),
         (3, [rs.kth("x", [1, 2]).over(3, 4).alias("a", "b", "c")], "a tuple of 2 names"),
         (3, [rs.sum("x").over(0.5)], "duration"),
     ],

@@ -39,11 +39,11 @@ def test_aggregates_as_text(text, wanted):
     ("text", "message"),
     [
         ("", "aggs must be a string such as 'median"),
-        ("median x", "aggs must be calls such as .* one was 'median x'"),
+        ("median x", "aggs must be calls such as .* got 'median x'"),
         ("middle(x)", "statistic must be one of .*median.*; got 'middle'"),
         ("kth(x)", "missing a required argument: 'k'"),
         ("kth(x, y)", "parameters must be numbers, strings or lists; 'y' of .* is not"),
-        ("median(x),", "one was ''"),
+        ("median(x),", "got ''"),
     ],
 )
 def test_bad_text(text, message):

@@ -143,7 +143,7 @@ def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
     for change, error, message in (
         ({"partition_by": []}, ValueError, "partition_by must name at least one column"),
         ({"center": True}, ValueError, "center must be False on a stream: a centred window needs rows that"),
-        ({"ttl": "soon"}, ValueError, "ttl must be a width of at least a millisecond"),
+        ({"ttl": "soon"}, ValueError, "ttl must be a duration of at least a millisecond"),
         (
             # The key is no struct, for which the oldest Spark rejects a watermark first.
             {"ttl": "1 minute", "watermark": "1 hour", "window": "1 hour"}

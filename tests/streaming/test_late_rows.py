@@ -125,7 +125,7 @@ def test_streams_that_take_no_late_rows():
     with pytest.raises(TypeError, match="insert needs a stream made with lateness="):
         rollstat.RollingSum(5).insert(1.0, 2.0)
     for window, lateness in [(5, 3.0), ("5s", 3.0), (None, "5s")]:
-        with pytest.raises(TypeError, match="lateness must be a width, as the window"):
+        with pytest.raises(TypeError, match="lateness must be a duration like window"):
             rollstat.RollingMax(window, lateness=lateness)
     for make_stream in (
         lambda: rollstat.RollingLinearFit(5.0, lateness=1.0),

@@ -366,7 +366,7 @@ def test_times_of_streams_whose_weights_fall_with_time():
         first.push(1)
     with pytest.raises(ValueError, match="t must not be infinite"):
         rollstat.EwmMean(9.0, halflife=1.0).push(1.0, np.inf)
-    with pytest.raises(TypeError, match="halflife must be a width such as '5D' for times"):
+    with pytest.raises(TypeError, match="halflife must be a duration such as '5D' for times"):
         rollstat.EwmMean("9s", halflife=3)
     with pytest.raises(ValueError, match=r"exactly one of .* got span, halflife"):
         rollstat.EwmMean(halflife="9s", span=3)

@@ -107,7 +107,7 @@ def prepare(operator: Any, dtypes: Sequence[np.dtype[Any]]) -> tuple[Any, Layout
     number = arguments_of_lift(operator) - getattr(operator, "with_row", False)
     if number != len(dtypes):
         name = type(operator).__name__
-        raise ValueError(f"{name} takes {number} series, one an argument of lift; it got {len(dtypes)}")
+        raise ValueError(f"{name} takes {number} series, one for each argument of lift; got {len(dtypes)}")
     computing = [computing_dtype(dtype) for dtype in dtypes]
     operator = for_dtype(operator, computing[0].base)
     samples = [np.ones(1, dtype) for dtype in computing]

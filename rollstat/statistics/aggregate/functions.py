@@ -66,7 +66,7 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
     if array.ndim != ndim + 1 or array.dtype.kind not in "fiub":
         raise TypeError(
             f"{type(operator).__name__} takes numbers in {ndim + 1} dimensions, the rows first; "
-            f"arr had {array.ndim}, and dtype {array.dtype}"
+            f"got {array.ndim}, and dtype {array.dtype}"
         )
     if checked.axis not in (-1, 0, -array.ndim):
         raise ValueError(f"axis must be 0, along which the rows are; got {checked.axis!r}")

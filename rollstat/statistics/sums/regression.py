@@ -102,7 +102,7 @@ class LeastSquares(Computation):
             rows = rows[~missing]
         weights = np.ascontiguousarray(rows[:, taken:].ravel())
         if (weights < 0).any():
-            raise ValueError(f"weights must not be negative; the least was {weights.min()}")
+            raise ValueError(f"weights must not be negative; got {weights.min()}")
         out = np.empty((len(results), block.rows))
         memory = np.empty((block.longest, plain(state_size)(taken))), np.empty(memory_size(taken))
         data = [read_only(array) for array in (rows, weights, own, start, end)]

@@ -187,10 +187,13 @@ TIMES = np.array(["2026-01-01", "2026-01-02", "2026-01-06"], "M8[D]")
         ({"span": 0.5}, "span must be a number at least 1; got 0.5"),
         ({"halflife": 0}, "halflife must be a number above 0; got 0"),
         ({"halflife": np.inf}, "halflife must be a number above 0; got inf"),
-        ({"halflife": "5D"}, "halflife must be .*, or a width such as '5D' together with times=; got '5D'"),
+        (
+            {"halflife": "5D"},
+            "halflife must be .*, or a duration .* together with times=; got '5D'",
+        ),
         (
             {"halflife": 5, "times": TIMES},
-            "halflife must be a width such as '5D' for times of this type; got 5",
+            "halflife must be a duration such as '5D' for times of this type; got 5",
         ),
         (
             {"halflife": "5D", "times": [1, 2, 3]},

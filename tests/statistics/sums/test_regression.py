@@ -135,7 +135,7 @@ def test_forms_of_regressors_and_their_errors(rng):
         rolling_regression(y, (), 8)
     with pytest.raises(ValueError, match=r"x\[1\] must have the shape of y, \(30,\); got \(29,\)"):
         rolling_regression(y, (x[0], x[1, 1:]), 8)
-    with pytest.raises(ValueError, match=r"weights must not be negative; the least was -1\.0"):
+    with pytest.raises(ValueError, match=r"weights must not be negative; got -1\.0"):
         rolling_regression(y, x[0], 8, weights=np.full(30, -1.0))
     with pytest.raises(TypeError, match="x must hold numbers"):
         rolling_regression(y, y.astype("M8[s]"), 8)
