@@ -1,6 +1,6 @@
-"""Time every single push on worst-case data and compare libraries; write the table and the plot.
+"""Time every single push on worst-case data and compare libraries; draw the plot.
 
-    python asv_bench/latency.py --output docs/performance/tables/latency.rst --plot docs/_static/latency.svg
+    python asv_bench/latency.py --pushes 10000        # prints; report.py measures more and writes the tables
 
 Each push is timed by itself, including the time of the clock, in several runs over the same data. The cost
 of the data recurs in every run at the same push, and interruptions by the machine do not. So the
@@ -24,7 +24,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 import river
 from benchmarks.peers import versions
 from benchmarks.streams import STREAMS, filled
-from benchmarks.tables import list_table, write
 
 from rollstat import RollingKth
 from rollstat.kernels.selection import three_trees
@@ -133,19 +132,18 @@ def plot(
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
-def main() -> None:
-    """Measure, print, and write the table and the plot."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--window", type=int, default=100_000)
-    parser.add_argument("--pushes", type=int, default=2_000_000)
-    parser.add_argument("--slow", type=int, default=5_000, help="pushes of river")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--output", type=Path)
-    parser.add_argument("--plot", type=Path)
-    arguments = parser.parse_args()
+def tables(
+    window: int = 100_000,
+    pushes: int = 1_000_000,
+    rounds: int = 3,
+    slow: int = 5_000,
+    output: Path | None = None,
+) -> dict[str, Any]:
+    """Measure and print; return the rows of both tables and a sentence about them, and draw the plot.
 
+    river makes only `slow` pushes.
+    """
     gc.disable()
-    window = arguments.window
     rows = [
         [
             "statistic",
@@ -162,9 +160,9 @@ def main() -> None:
     hostile: dict[str, dict[str, list[tuple[np.ndarray, np.ndarray]]]] = {
         statistic: {} for statistic in STATISTICS
     }
-    for kind, series in data(window, window + arguments.pushes).items():
+    for kind, series in data(window, window + pushes).items():
         for statistic in STATISTICS:
-            found = measure(statistic, series, window, arguments.rounds, arguments.slow)
+            found = measure(statistic, series, window, rounds, slow)
             for library, (took, longest) in found.items():
                 half, late, most = np.percentile(took, [50, 99.9, 100], method="higher")
                 peer = np.percentile(found["screamer"][0], 99.9, method="higher") / late
@@ -178,22 +176,18 @@ def main() -> None:
     for kind, series in data(window, 3 * window).items():
         counted.append([kind, *(f"{number:,}" for number in steps(series, window, max(1, window // 20)))])
     about = (
-        f"Nanoseconds a push, window of {window:,} rows, {arguments.pushes:,} pushes "
-        f"({arguments.slow:,} of river), "
-        f"each the shortest of {arguments.rounds} runs; k is the 5 % smallest, for the others a quantile. "
-        "The longest single push of all runs holds the machine's own pauses."
+        f"Nanoseconds per push, window of {window:,} rows, {pushes:,} pushes ({slow:,} of river), "
+        f"each the shortest of {rounds} runs; k is the 5 % smallest, or a quantile in libraries without k. "
+        "The longest single push of all runs includes pauses of the machine."
     )
-    trees = "Steps of ``three_trees`` for the same k, counted by itself."
     made_by = f"{versions()}, river {river.__version__}; Python {platform.python_version()}."
-    text = [*list_table(rows), about, "", *list_table(counted), trees, "", made_by, ""]
-    write(arguments.output, text)
-    if arguments.plot:
-        plot(
-            hostile,
-            arguments.plot,
-            f"pushes on sorted, reversed, alternating and saw-tooth data, window {window:,}",
-        )
+    if output:
+        plot(hostile, output, f"pushes on sorted, reversed, alternating and sawtooth data, window {window:,}")
+    gc.enable()
+    return {"rows": rows, "steps": counted, "about": f"{about} {made_by}"}
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--pushes", type=int, default=1_000_000)
+    tables(pushes=parser.parse_args().pushes)

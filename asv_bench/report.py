@@ -2,6 +2,7 @@
 
     python asv_bench/report.py
     python asv_bench/report.py --statistics median min --rounds 1 --n 100000 --print   # a quick look
+    python asv_bench/report.py --sections small_calls latency         # only some tables; the others remain
     python asv_bench/report.py --write                                # the pages once more, without measuring
 
 The results of all libraries are compared before anything is timed. In each round the libraries take turns on
@@ -27,6 +28,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import latency
+import small_calls
 from benchmarks import figures
 from benchmarks.data import KINDS, N, series
 from benchmarks.peers import Job, libraries, machine
@@ -54,6 +57,7 @@ JOBS: dict[str, tuple[tuple[int, ...], tuple[str, ...], dict[str, Any]]] = {
     **{name: (FEW, SOME, {}) for name in ("std", "sem", "skew", "kurt", "count", "first", "last")},
     **{name: (FEW, SOME, {}) for name in ("cov", "corr", "beta", "linear_fit")},
 }
+SECTIONS = ("arrays", "small_calls", "latency")
 IGNORES_MISSING = "does not skip missing values"
 
 
@@ -143,10 +147,26 @@ def measure_flights(rounds: int) -> dict[str, Any]:
     return {"rows": len(values), "ms": milliseconds(runs, rounds), "first": first}
 
 
+def measure_sections(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of the chosen sections."""
+    today, data = datetime.date.today().isoformat(), {}
+    if "arrays" in arguments.sections:
+        found = measure_arrays(arguments.statistics or list(JOBS), arguments.n, arguments.rounds)
+        data = {"machine": machine(), "date": today, "n": arguments.n, "rounds": arguments.rounds}
+        data |= {"flights": measure_flights(arguments.rounds), "cells": found}
+    if "small_calls" in arguments.sections:
+        data["small_calls"] = {"rows": small_calls.rows(), "machine": machine(), "date": today}
+    if "latency" in arguments.sections:
+        output = None if arguments.print else figures.ROOT / "docs" / "_static" / "latency.svg"
+        data["latency"] = latency.tables(output=output)
+    return data
+
+
 def main() -> None:
     """Measure, and write the data file and the pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--statistics", nargs="+", choices=JOBS, help="only some, with --print")
+    parser.add_argument("--sections", nargs="+", choices=SECTIONS, default=SECTIONS)
     parser.add_argument("--n", type=int, default=N)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--print", action="store_true", help="write nothing")
@@ -159,10 +179,9 @@ def main() -> None:
     if arguments.write:
         return figures.write(figures.load())
     with tiers.using("fast"):
-        found = measure_arrays(arguments.statistics or list(JOBS), arguments.n, arguments.rounds)
-        data = {"machine": machine(), "date": datetime.date.today().isoformat(), "n": arguments.n}
-        data |= {"rounds": arguments.rounds, "flights": measure_flights(arguments.rounds), "cells": found}
+        found = measure_sections(arguments)
     if not arguments.print:
+        data = figures.load() | found
         text = json.dumps(data).replace('{"statistic"', '\n{"statistic"')
         figures.DATA.write_text(text + "\n", encoding="utf-8")
         figures.write(data)

@@ -1,6 +1,6 @@
 """Time every statistic over 100 values: the functions, the pandas accessor, and pandas.
 
-    python asv_bench/small_calls.py --output docs/performance/tables/small_calls.rst
+    python asv_bench/small_calls.py median sum    # prints some; report.py measures all and writes them
 
 Windows have 10 rows. Some statistics are also timed with windows of 10 s: over regular times that have a
 frequency in pandas, over regular times without one, and over irregular times. One thread. Times are
@@ -19,8 +19,6 @@ import numpy as np
 import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parent))
-
-from benchmarks.tables import list_table, write
 
 import rollstat.pandas  # noqa: F401  # registers the accessor
 from rollstat import set_threads, tiers
@@ -84,38 +82,32 @@ def measure(found, rounds, repeats):
     return {key: statistics.median(results) for key, results in times.items()}
 
 
-def main():
-    """Print the table, and write it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help="statistics; default: all")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--repeats", type=int, default=100)
-    parser.add_argument("--output", type=Path)
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
+def rows(chosen=(), rounds=9, repeats=100):
+    """Print and return the rows of the table, of some statistics or all; the first row is the header."""
     set_threads(1)
     rng = np.random.default_rng(1)
     data = {"float64": rng.standard_normal(N), "int64": rng.integers(-9, 10, N)}
-    head = ["statistic"] + [f"{key}, {dtype}" for dtype in data for key in KEYS]
-    table = []
-    names = arguments.names or sorted(REGISTRY)
-    rows = [(name, name, None) for name in names]
+    table = [["statistic"] + [f"{key}, {dtype}" for dtype in data for key in KEYS]]
+    names = chosen or sorted(REGISTRY)
+    timed = [(name, name, None) for name in names]
     for kind, index in indexes().items():
-        rows += [(f"{name}, {kind}", name, index) for name in OVER_TIMES if name in names]
-    for label, name, index in rows:
+        timed += [(f"{name}, {kind}", name, index) for name in OVER_TIMES if name in names]
+    for label, name, index in timed:
         cells = [label]
         for values in data.values():
             with tiers.using("fast"):
-                times = measure(calls(name, values, index), arguments.rounds, arguments.repeats)
+                times = measure(calls(name, values, index), rounds, repeats)
             shown = {key: f"{time:.1f}" for key, time in times.items()}
             if times.get("accessor", 0) > times.get("pandas", float("inf")):
                 shown["accessor"] = f"**{shown['accessor']}**"
             cells += [shown.get(key, "") for key in KEYS]
         table.append(cells)
         print("".join(f"{cell:>{32 if i == 0 else 11}}" for i, cell in enumerate(cells)), flush=True)
-    if arguments.output:
-        write(arguments.output, list_table([head, *table]))
+    return table
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="statistics; default: all")
+    warnings.simplefilter("ignore")
+    rows(parser.parse_args().names)

@@ -180,11 +180,25 @@ def losing(data: dict[str, Any]) -> list[str]:
     return [*(lines or ["- none"]), ""]
 
 
+def small_calls(data: dict[str, Any]) -> list[str]:
+    """Return the table of calls over 100 values."""
+    found = data["small_calls"]
+    return [*list_table(found["rows"]), f"Microseconds, {found['date']}. {found['machine']}.", ""]
+
+
+def latency(data: dict[str, Any]) -> list[str]:
+    """Return the tables of single pushes."""
+    found = data["latency"]
+    counted = "Steps of ``three_trees`` for the same k, counted by the algorithm."
+    return [*list_table(found["rows"]), found["about"], "", *list_table(found["steps"]), counted, ""]
+
+
 def pages(data: dict[str, Any]) -> dict[Path, str]:
     """Return the text of each file that is made of the figures."""
     names = dict.fromkeys(cell["statistic"] for cell in data["cells"])
     found: dict[str, Iterable[str]] = {name: table(data, name) for name in names}
     found |= {"overview": overview(data), "front_page": front_page(data), "losing": losing(data)}
+    found |= {"small_calls": small_calls(data), "latency": latency(data)}
     written = {TABLES / f"{name}.rst": "\n".join(lines) for name, lines in found.items()}
     readme = ROOT / "README.md"
     text = _between(readme.read_text(encoding="utf-8"), "table", readme_table(data))
