@@ -272,7 +272,7 @@ def mad_answer(window: Any) -> Any:
 
 def hampel_answer(window: Any) -> Any:
     """Return the newest element or the median in place of an outlier, and whether it is an outlier."""
-    own = window.representation.newest
+    own = window.newest
     if own is None:
         return None, None
     own, (lower, upper, found) = own.item(), _deviation(window)
@@ -307,7 +307,18 @@ def trimmed_mean_answer(window: Any) -> Any:
 
 def function_answer(window: Any) -> Any:
     """Return the result of the function over arrays for the rows of the window."""
-    rows = window.codec.decode_array(*window.representation.contents())
-    given: dict[str, Any] = {**window.parameters, "window": Expanding()}
-    found = REGISTRY[window.statistic].function(rows, **given, min_periods=window.min_periods)
+    values, missing = window.representation.contents()
+    given: dict[str, Any] = {"window": Expanding()}
+    if window.outside:
+        given = {"window": max(len(values), 1), "closed": "left"}
+        newest = window.outside[0]
+        values, missing = (
+            np.append(values, 0 if newest is None else newest),
+            np.append(missing, newest is None),
+        )
+        if window.codec.kind == "f":
+            values[missing] = np.nan
+    rows = window.codec.decode_array(values, missing)
+    given |= window.parameters | {"min_periods": window.min_periods}
+    found = REGISTRY[window.statistic].function(rows, **given)
     return np.ma.getdata(found)[-1] if not np.ma.is_masked(found[-1:]) else None

@@ -95,6 +95,8 @@ class Window(_Quick):
         The compiled steps, or none. Whatever takes other memory must bind them to it.
     times : Times
         Times of rows, those that the window needs.
+    outside : tuple
+        The stored value of a newest row that the window leaves out, None if it is missing; else empty.
     adapter, states
         The operator of a window that has one, and what the window keeps.
     statistic, parameters
@@ -109,6 +111,7 @@ class Window(_Quick):
     nan_policy = "omit"
     columns = 1
     times: Any
+    outside: tuple[Any, ...] = ()
     adapter: Any
     states: Any
     _memory: tuple[NDArray[Any], ...] = ()

@@ -19,6 +19,7 @@ from rollstat.options import choice
 from rollstat.registry import REGISTRY
 from rollstat.streaming.base import RollingStream
 from rollstat.streaming.general import OperatorStream
+from rollstat.streaming.lagged_window import LAGGED, LaggedWindow
 from rollstat.streaming.operator_window import NamedOperatorWindow
 from rollstat.streaming.statistic_window import StatisticWindow
 from rollstat.streaming.table import NO_STREAM, TABLE, OperatorRow, StreamRow
@@ -32,8 +33,9 @@ _MIN_PERIODS = """min_periods : int, optional
     Minimum number of observations for a result. Default: {default}."""
 _LATENESS = """lateness : float, str or timedelta, optional
     For a time window: how much older than the newest element one may be that :meth:`insert` adds."""
-_CLOSED = """closed : {"right", "both"}, default "right"
-    Which ends the window includes. For ``"left"`` read :attr:`value` before a push into a window of rows."""
+_CLOSED = """closed : {"right", "both", "left", "neither"}, default "right"
+    Which ends the window includes. Without the right one, results are over the rows before the newest, and
+    before its time if the window is a duration; a push then takes some microseconds."""
 _NAN_POLICY = """nan_policy : {"omit", "propagate", "raise"}, default "omit"
     What to do with missing elements: ignore them; answer with a missing result while the window holds one; or
     raise ValueError. Pushes take longer with the others than with ``"omit"``."""
@@ -128,16 +130,27 @@ def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:
     window = WindowSpec.parse(window, given.pop("lateness"))
     if min_periods is None and isinstance(row, OperatorRow):
         min_periods = REGISTRY[row.statistic].min_periods
-    if choice("closed", given.pop("closed"), ("right", "both")) == "both":
+    closed = choice("closed", given.pop("closed"), ("right", "both", *LAGGED))
+    if closed == "both":
         min_periods = window.check_min_periods(min_periods)
         window = window.with_both_ends()
+    elif closed in LAGGED:
+        min_periods = window.check_min_periods(min_periods)
+        window = window.without_last_end(closed)
+        if window.fixed and min_periods > window.fixed:
+            raise ValueError(
+                f"min_periods must be at most {window.fixed} with closed={closed!r}; got {min_periods}"
+            )
     options = {name: given.pop(name) for name in ("inf", "nan_policy")}
     options |= {"dtype": dtype, "algorithm": given.pop("algorithm", "auto")}
+    made: Any
     parameters = row.check(**given)
+    options["min_periods"] = min_periods
     if isinstance(row, OperatorRow):
-        operator = row.make(parameters, window)
-        return NamedOperatorWindow(row.statistic, operator, window, min_periods=min_periods, **options)
-    return StatisticWindow(row, window, min_periods=min_periods, parameters=parameters, **options)
+        made = NamedOperatorWindow(row.statistic, row.make(parameters, window), window, **options)
+    else:
+        made = StatisticWindow(row, window, parameters=parameters, **options)
+    return LaggedWindow(made, closed) if closed in LAGGED else made
 
 
 def _class(row: StreamRow) -> Any:
@@ -155,9 +168,9 @@ def _class(row: StreamRow) -> Any:
         given.apply_defaults()
         self._set_window(_make_window(row, given.arguments))
 
-    def _window_from_state(
-        cls: Any, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]
-    ) -> NamedOperatorWindow | StatisticWindow:
+    def _window_from_state(cls: Any, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
+        if "closed" in parameters:
+            return LaggedWindow.from_state(cls._window_from_state, parameters, arrays)
         if isinstance(row, OperatorRow):
             operator = row.restored(*parameters["operator"])
             return NamedOperatorWindow.from_state(parameters, arrays, row.statistic, operator)

@@ -152,6 +152,12 @@ class OperatorWindow(Window):
             self.times.drop(self.times.up_to(self.spec.limit(self.times.newest)))
             self._bind()
 
+    def remove_until(self, limit: Any) -> None:
+        """Remove the rows whose times are at most `limit`."""
+        self.states.push(limit, 0, self.adapter.example, False, NEVER)
+        self.times.drop(self.times.up_to(limit))
+        self._bind()
+
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, remove the rows that leave the window, and return the result."""
         if not self.quick[0]:

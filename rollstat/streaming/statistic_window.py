@@ -122,6 +122,11 @@ class StatisticWindow(Window):
         """Observations in the window."""
         return int(self.representation.count)
 
+    @property
+    def newest(self) -> Any:
+        """The stored value of the newest row of the stream, None if it is missing."""
+        return self.outside[0] if self.outside else self.representation.newest
+
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, remove the rows that leave the window, and return the result."""
         row = self.codec.encode(elements[0])
@@ -136,6 +141,24 @@ class StatisticWindow(Window):
         self.times.note(np.array([stored], self.spec.time_dtype))
         self.times.append(stored)
         return result
+
+    def add(self, elements: tuple[Any, ...], time: Any) -> None:
+        """Add a row and remove the rows that leave the window, without the result."""
+        row = self.codec.encode(elements[0])
+        stored = self.spec.time_of_row(time, self.times.newest)
+        if stored is not None:
+            self.remove_until(self.spec.limit(stored))
+            self.times.note(np.array([stored], self.spec.time_dtype))
+            self.times.append(stored)
+        self.representation.push(*row)
+        self._bind()
+
+    def remove_until(self, limit: Any) -> None:
+        """Remove the rows whose times are at most `limit`."""
+        number = self.times.up_to(limit)
+        self.representation.pop(number)
+        self.times.drop(number)
+        self._bind()
 
     def _make_room(self) -> None:
         self.representation.make_room()

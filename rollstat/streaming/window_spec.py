@@ -105,6 +105,16 @@ class WindowSpec:
             raise ValueError("closed='both' needs a window of rows or a duration")
         return replace(self, size=self.size + 1)  # times are whole nanoseconds
 
+    def without_last_end(self, closed: str) -> "WindowSpec":
+        """Return the window of the rows before the newest one, ``"left"`` or ``"neither"`` end included."""
+        if not (self.fixed or self.by_width) or self.lateness is not None:
+            raise ValueError(f"closed={closed!r} needs a window of rows or a width, without lateness")
+        if self.kind != _ROWS or closed == "left":
+            return self
+        if self.size == 1:
+            raise ValueError("window must be at least 2 rows with closed='neither'; got 1")
+        return replace(self, size=self.size - 1)
+
     @property
     def timed(self) -> bool:
         """Whether rows have times."""
@@ -127,9 +137,14 @@ class WindowSpec:
             return np.timedelta64(self.size, "ns")
         return self.size if self.kind in (_ROWS, _NUMBER) else Expanding()
 
-    def limit(self, time: Any) -> Any:
-        """Return the last time before the window whose newest row has `time`; NaN if there is none."""
-        return max(time - self.size, _EARLIEST) if self.kind == _TIME else _float_limit(time, self.size)
+    def limit(self, time: Any, inclusive: bool = False) -> Any:
+        """Return the last time before the window whose newest row has `time`; NaN if there is none.
+
+        The window does not contain the time a width ago, unless it is `inclusive`.
+        """
+        if self.kind == _TIME:
+            return max(time - self.size - inclusive, _EARLIEST)  # whole nanoseconds
+        return _float_limit(time, self.size, inclusive)
 
     def check_min_periods(self, min_periods: Any) -> int:
         """Return the number of observations that an answer needs; raise if `min_periods` does not fit."""
@@ -278,8 +293,8 @@ def nanoseconds(time: Any) -> tuple[int, str] | None:
     return (count, "aware datetimes" if aware else "naive datetimes") if abs(count) < 2**63 else None
 
 
-def _float_limit(time: float, width: float) -> float:
-    """Return the largest float that is at most ``time - width`` without rounding.
+def _float_limit(time: float, width: float, inclusive: bool) -> float:
+    """Return the largest float that is at most ``time - width`` without rounding, or less if `inclusive`.
 
     Equal infinities have the distance 0, as in the functions over arrays.
     """
@@ -290,7 +305,7 @@ def _float_limit(time: float, width: float) -> float:
         return limit
     part = time - limit
     error = (time - (limit + part)) + (part - width)  # of the subtraction, exact
-    return math.nextafter(limit, -math.inf) if error < 0 else limit
+    return math.nextafter(limit, -math.inf) if error < 0 or (inclusive and error == 0) else limit
 
 
 class Times:

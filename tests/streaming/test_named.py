@@ -138,9 +138,7 @@ def test_windows_with_both_ends(name, sample, rng):
         for each, result in zip(found, wanted):
             floats = np.array([np.nan if x is None else x for x in each], float)
             np.testing.assert_allclose(floats, np.asarray(result, float), rtol=1e-9, atol=1e-12)
-    for bad, text in (
-        ("left", "closed must be one of 'right', 'both'"),
-        ("both", "a window of rows or a duration"),
-    ):
-        with pytest.raises(ValueError, match=text):
-            make(name, sample, 4.0, closed=bad)
+    with pytest.raises(ValueError, match="closed must be one of 'right', 'both', 'left', 'neither'"):
+        make(name, sample, 4, closed="middle")
+    with pytest.raises(ValueError, match="a window of rows or a duration"):
+        make(name, sample, 4.0, closed="both")
