@@ -11,11 +11,11 @@ The K-th smallest distance is that of one of the two ends of the nearest K. The 
 neighbour of the ends. The index l is right if no value outside is nearer than the end on the other side.
 :mod:`rollstat.kernels.rank_space.distances` defines the distances.
 
-State: a :class:`Scratch` with a :mod:`rollstat.kernels.selection.rank_set` of the window, its ``copies``,
-``cursors``, int64 (3, 2), at the upper median, at y[l] and at y[l + K], and ``steps``, int64 (2,), the steps
-of the searches for l in all rows and in the worst row.
+State: a :class:`Scratch` with a :mod:`rollstat.kernels.selection.rank_set` of the window, and ``steps``,
+int64 (2,), those of the searches for l in all rows and in the worst row. The ranks of the upper median, of
+y[l] and of y[l + K] are in registers, each with the number of observations below it.
 
-Invariant: every cursor holds the number of observations below its rank, after every change of the window.
+Invariant: these numbers are right after every change of the window.
 
 Cost: as long as l moves by a few observations, the cursors step over single members. Otherwise, for instance
 where the median jumps between the levels of an alternating signal, l is found by bisection, with two
@@ -31,18 +31,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollstat.compile.jit import kernel
+from rollstat.compile.jit import INDEX, kernel
 from rollstat.kernels.rank_space.distances import centers, near_distance
 from rollstat.kernels.selection import rank_set
 from rollstat.kernels.selection.rank_set import (
-    BELOW,
-    RANK,
     RankSet,
-    add_observation,
-    at_or_after,
+    add,
     before,
-    remove_observation,
-    seek,
+    member_near,
+    neighbours,
+    remove,
     select,
 )
 
@@ -53,84 +51,75 @@ LINEAR_STEPS = 8
 class Scratch(NamedTuple):
     """State of :func:`find_distances`, see the module."""
 
-    copies: np.ndarray
     window: RankSet
-    cursors: np.ndarray
     steps: np.ndarray
 
 
 def create(ranks):
     """Return the state of an empty window for ranks below `ranks`."""
-    cursors, steps = np.zeros((3, 2), np.int64), np.zeros(2, np.int64)
-    return Scratch(np.zeros(ranks, np.int64), rank_set.create(ranks), cursors, steps)
+    return Scratch(rank_set.create(ranks), np.zeros(2, np.int64))
 
 
-@kernel
-def _seek_nearest(window, ordered, low, high, cursors, half, wanted, steps):
-    """Move the second cursor to the first and the third after the last of the `wanted` nearest.
-
-    Return the number of observations below the nearest.
-    """
-    first, beyond = cursors[1], cursors[2]
-    index = min(first[BELOW], half)
-    a = seek(window, first, index)
-    b = seek(window, beyond, index + wanted)
-    moved = 0
-    while moved < LINEAR_STEPS:
-        if index < half and low - ordered[a] > ordered[b] - high:
-            index += 1
-            a = at_or_after(window, a + 1)
-            b = at_or_after(window, b + 1)
-        elif index > 0:
-            nearer, farther = before(window, a), before(window, b)
-            if not low - ordered[nearer] < ordered[farther] - high:
-                break
-            index -= 1
-            a, b = nearer, farther
+@kernel(noinline=True)
+def _bisect(window, ordered, low, high, half, wanted):
+    """Return the number of observations below the `wanted` nearest, and the steps taken."""
+    index, most, steps = np.int64(0), half, 0
+    while index < most:
+        steps += 1
+        center = (index + most) >> 1
+        nearest, next_to_it = ordered[select(window, center)], ordered[select(window, center + wanted)]
+        if low - nearest > next_to_it - high:
+            index = center + 1
         else:
+            most = center
+    return index, steps
+
+
+@kernel(forceinline=True)
+def _nearest(window, ordered, low, high, a, b, index, half, wanted):
+    """Return the ends of the `wanted` nearest, the number of observations below them, and the steps taken.
+
+    The ends are the ranks of the first of the nearest and of the first one after them, and those of the last
+    observations below both. The search starts at `a` and `b`, with `index` observations below `a`.
+    """
+    moved, top = 0, len(ordered) - 1
+    a_before, a_after = neighbours(window, a)
+    b_before, b_after = neighbours(window, b)
+    while moved < LINEAR_STEPS:
+        nearer, farther = ordered[max(a_before, 0) & INDEX], ordered[max(b_before, 0) & INDEX]
+        up = (index < half) & (low - ordered[min(a, top) & INDEX] > ordered[min(b, top) & INDEX] - high)
+        down = (index > 0) & (low - nearer < farther - high)
+        if not up | down:
             break
+        # Which way the ends move cannot be predicted, so there is no branch on that.
+        index += np.int64(up) - np.int64(down)
+        a, b = a_after if up else a_before, b_after if up else b_before
+        a_before, a_after = neighbours(window, a)
+        b_before, b_after = neighbours(window, b)
         moved += 1
     if moved == LINEAR_STEPS:
-        index, most = np.int64(0), half
-        while index < most:
-            moved += 1
-            center = (index + most) >> 1
-            nearest, next_to_it = ordered[select(window, center)], ordered[select(window, center + wanted)]
-            if low - nearest > next_to_it - high:
-                index = center + 1
-            else:
-                most = center
-        a = seek(window, first, index)
-        b = seek(window, beyond, index + wanted)
-    steps[0] += moved
-    first[RANK], first[BELOW] = a, index
-    beyond[RANK], beyond[BELOW] = b, index + wanted
-    return index
+        known, known_end = index, index + wanted
+        index, steps = _bisect(window, ordered, low, high, half, wanted)
+        a, b = member_near(window, a, known, index), member_near(window, b, known_end, index + wanted)
+        a_before, b_before = before(window, a), before(window, b)
+        moved += steps
+    return (a, b, a_before, b_before), index, moved
 
 
-@kernel
-def _distances(window, ordered, cursors, steps):
-    """Return the two middle observations, and the two middle distances from the median."""
-    count = window.size[0]
-    half = count // 2
-    wanted = count - half
-    upper = ordered[seek(window, cursors[0], half)]
-    lower = upper
-    if 2 * half == count:
-        lower = ordered[before(window, cursors[0, RANK])]
-    low, high = centers(lower, upper)
-    index = _seek_nearest(window, ordered, low, high, cursors, half, wanted, steps)
-    a, b = cursors[1, RANK], cursors[2, RANK]
-    last = ordered[before(window, b)]
-    near = near_distance(low, high, ordered[a], last, index < half, index + wanted > half)
+@kernel(forceinline=True)
+def _middle_distances(ordered, low, high, ends, index, half, wanted, count):
+    """Return the two middle distances, from the ends of the `wanted` nearest."""
+    a, b, below, last = ends
+    first, some_below, some_above = ordered[a & INDEX], index < half, index + wanted > half
+    near = near_distance(low, high, first, ordered[last & INDEX], some_below, some_above)
     far = near
     if 2 * half == count:
         if index < half:
-            far = ordered[b] - high
+            far = ordered[b & INDEX] - high
         if index > 0:
-            below = low - ordered[before(window, a)]
-            far = below if index == half or below < far else far
-    return lower, upper, near, far
+            distance = low - ordered[below & INDEX]
+            far = distance if index == half or distance < far else far
+    return near, far
 
 
 @kernel
@@ -140,7 +129,7 @@ def find_distances(rank, ordered, start, end, scratch, lower, upper, near, far):
     Parameters
     ----------
     rank : ndarray of int, shape (n,)
-        Tied rank of every row, negative where missing.
+        Rank of every row, all different; negative where missing.
     ordered : ndarray of float64 or uint64, shape (observations,)
         Value of every rank.
     start, end : ndarray of int64, shape (rows,)
@@ -151,18 +140,40 @@ def find_distances(rank, ordered, start, end, scratch, lower, upper, near, far):
         Receive the observations of ranks ``(c - 1) // 2`` and ``c // 2``, and the distances of these
         ranks; windows without observations are left as they are.
     """
-    window, copies = scratch.window, scratch.copies
-    cursors, steps = scratch.cursors, scratch.steps
-    left = right = 0
+    window, steps = scratch
+    left = right = count = np.int64(0)
+    median = a = b = median_below = a_below = b_below = np.int64(0)
     for i in range(len(start)):
         for j in range(left, min(start[i], right)):
-            if rank[j] >= 0:
-                remove_observation(window, copies, cursors, rank[j])
+            leaving = np.int64(rank[j])
+            if leaving >= 0:
+                remove(window, leaving)
+                count -= 1
+                median_below -= np.int64(leaving < median)
+                a_below -= np.int64(leaving < a)
+                b_below -= np.int64(leaving < b)
         for j in range(max(start[i], right), end[i]):
-            if rank[j] >= 0:
-                add_observation(window, copies, cursors, rank[j])
+            entering = np.int64(rank[j])
+            if entering >= 0:
+                add(window, entering)
+                count += 1
+                median_below += np.int64(entering < median)
+                a_below += np.int64(entering < a)
+                b_below += np.int64(entering < b)
         left, right = start[i], end[i]
-        if window.size[0] > 0:
-            so_far = steps[0]
-            lower[i], upper[i], near[i], far[i] = _distances(window, ordered, cursors, steps)
-            steps[1] = max(steps[1], steps[0] - so_far)
+        if count > 0:
+            half = count // 2
+            wanted = count - half
+            median, median_below = member_near(window, median, median_below, half), half
+            above = ordered[median & INDEX]
+            below = ordered[before(window, median) & INDEX] if 2 * half == count else above
+            low, high = centers(below, above)
+            lower[i], upper[i] = below, above
+            index = min(a_below, half)
+            a = member_near(window, a, a_below, index)
+            b = member_near(window, b, b_below, index + wanted)
+            ends, a_below, moved = _nearest(window, ordered, low, high, a, b, index, half, wanted)
+            a, b, b_below = ends[0], ends[1], a_below + wanted
+            near[i], far[i] = _middle_distances(ordered, low, high, ends, a_below, half, wanted, count)
+            steps[0] += moved
+            steps[1] = max(steps[1], moved)

@@ -49,7 +49,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollstat.compile.jit import kernel
+from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.lowering import count_leading_zeros, count_ones, count_trailing_zeros
 
 RANK, BELOW = 0, 1
@@ -58,6 +58,8 @@ _ONE = np.uint64(1)
 _ALL = ~np.uint64(0)
 # Words around a cursor in which its new place is searched for before the counts are.
 _NEARBY_WORDS = 8
+# Words at the end of `bits` without members: any place before them has two words on both sides.
+_EMPTY_WORDS = 2
 
 
 class RankSet(NamedTuple):
@@ -83,6 +85,7 @@ class RankSet(NamedTuple):
 
 def create(ranks):
     """Return an empty set for ranks up to and with `ranks`; `bits` may end before `fine` does."""
+    ranks += 64 * _EMPTY_WORDS
     entries = (ranks >> 16) + 1
     bits = np.zeros(((ranks >> 10) + 1) << 4, np.uint64)
     return RankSet(bits, np.zeros(entries << 6, np.int64), np.zeros(entries, np.int64), np.zeros(1, np.int64))
@@ -90,33 +93,33 @@ def create(ranks):
 
 @kernel(forceinline=True)
 def _count(rank_set, rank, difference):
-    rank_set.fine[rank >> 10] += difference
-    rank_set.coarse[rank >> 16] += difference
+    rank_set.fine[(rank >> 10) & INDEX] += difference
+    rank_set.coarse[(rank >> 16) & INDEX] += difference
     rank_set.size[0] += difference
 
 
-@kernel
+@kernel(forceinline=True)
 def add(rank_set, rank):
     """Add `rank`, which is not a member."""
-    rank_set.bits[rank >> 6] |= _ONE << np.uint64(rank & 63)
+    rank_set.bits[(rank >> 6) & INDEX] |= _ONE << np.uint64(rank & 63)
     _count(rank_set, rank, 1)
 
 
-@kernel
+@kernel(forceinline=True)
 def remove(rank_set, rank):
     """Remove the member `rank`."""
-    rank_set.bits[rank >> 6] &= ~(_ONE << np.uint64(rank & 63))
+    rank_set.bits[(rank >> 6) & INDEX] &= ~(_ONE << np.uint64(rank & 63))
     _count(rank_set, rank, -1)
 
 
-@kernel
+@kernel(forceinline=True)
 def move_cursors(cursors, rank, difference):
     """Update cursors after `rank` was added, or removed if the `difference` is -1."""
     for q in range(len(cursors)):
         cursors[q, BELOW] += difference if rank < cursors[q, RANK] else 0
 
 
-@kernel
+@kernel(forceinline=True)
 def add_observation(rank_set, copies, cursors, rank):
     """Add an observation of a tied rank, and return its member."""
     added = rank + copies[rank]
@@ -126,7 +129,7 @@ def add_observation(rank_set, copies, cursors, rank):
     return added
 
 
-@kernel
+@kernel(forceinline=True)
 def remove_observation(rank_set, copies, cursors, rank):
     """Remove an observation of a tied rank, and return the member that it frees."""
     copies[rank] -= 1
@@ -163,37 +166,67 @@ def _place(word, index):
     return count_trailing_zeros(word)
 
 
-@kernel
-def at_or_after(rank_set, rank):
-    """Return the first member not below `rank`, or ``64 * len(bits)``."""
-    bits, fine = rank_set.bits, rank_set.fine
-    i = rank >> 6
-    if i >= len(bits):
-        return 64 * len(bits)
-    word = bits[i] >> np.uint64(rank & 63)
-    if word != 0:
-        return rank + count_trailing_zeros(word)
-    i += 1
+@kernel(forceinline=True)
+def _inside(bits, rank):
+    """Return the rank, or the end of the members where the rank is beyond it."""
+    return min(rank, 64 * (len(bits) - _EMPTY_WORDS))
+
+
+@kernel(forceinline=True)
+def _word_before(bits, rank):
+    """Return the 64 bits before a rank; the word before the first one is the last one, which is empty."""
+    i, s = rank >> 6, np.uint64(rank & 63)
+    return (bits[i - 1] >> s) | ((bits[i & INDEX] << _ONE) << (np.uint64(63) - s))
+
+
+@kernel(forceinline=True)
+def _word_from(bits, rank):
+    """Return the 64 bits from a rank on."""
+    i, s = rank >> 6, np.uint64(rank & 63)
+    return (bits[i & INDEX] >> s) | ((bits[(i + 1) & INDEX] << _ONE) << (np.uint64(63) - s))
+
+
+@kernel(noinline=True)
+def _far_after(bits, fine, i):
+    """Return the first member in word `i` or later, or ``64 * len(bits)``."""
     while i < len(bits) and bits[i] == 0:
         i += 16 if i & 15 == 0 and fine[i >> 4] == 0 else 1
     return 64 * i + (count_trailing_zeros(bits[i]) if i < len(bits) else 0)
 
 
-@kernel
-def before(rank_set, rank):
-    """Return the last member below `rank`, or -1."""
-    bits, fine = rank_set.bits, rank_set.fine
-    last = rank - 1
-    if last < 0:
-        return -1
-    i = last >> 6
-    word = bits[i] << np.uint64(63 - (last & 63))
-    if word != 0:
-        return last - count_leading_zeros(word)
-    i -= 1
+@kernel(noinline=True)
+def _far_before(bits, fine, i):
+    """Return the last member in word `i` or earlier, or -1."""
     while i >= 0 and bits[i] == 0:
         i -= 16 if i & 15 == 15 and fine[i >> 4] == 0 else 1
     return 64 * i + 63 - count_leading_zeros(bits[i]) if i >= 0 else -1
+
+
+# What follows is inlined: a call would push all arrays of the set onto the stack.
+@kernel(forceinline=True)
+def at_or_after(rank_set, rank):
+    """Return the first member not below `rank`, or ``64 * len(bits)``."""
+    rank = _inside(rank_set.bits, rank)
+    word = _word_from(rank_set.bits, rank)
+    if word != 0:
+        return rank + count_trailing_zeros(word)
+    return _far_after(rank_set.bits, rank_set.fine, (rank >> 6) + 1)
+
+
+@kernel(forceinline=True)
+def before(rank_set, rank):
+    """Return the last member below `rank`, or -1."""
+    rank = _inside(rank_set.bits, rank)
+    word = _word_before(rank_set.bits, rank)
+    if word != 0:
+        return rank - 1 - count_leading_zeros(word)
+    return _far_before(rank_set.bits, rank_set.fine, (rank >> 6) - 1)
+
+
+@kernel(forceinline=True)
+def neighbours(rank_set, rank):
+    """Return the last member below `rank`, or -1, and the first above, or ``64 * len(bits)``."""
+    return before(rank_set, rank), at_or_after(rank_set, rank + 1)
 
 
 @kernel
@@ -230,19 +263,35 @@ def bit_ahead(bits, place, ahead, first, beyond):
 
 
 @kernel
+def _far_member(rank_set, rank, ahead, index):
+    """Return the member with `index` members below it, of which `ahead` are not below `rank`."""
+    bits, i = rank_set.bits, rank >> 6
+    first, beyond = max(i - _NEARBY_WORDS + 1, 0), min(i + _NEARBY_WORDS, len(bits))
+    found = np.int64(bit_ahead(bits, rank, ahead, first, beyond))
+    return found if found >= 0 else np.int64(select(rank_set, index))
+
+
+@kernel(forceinline=True)
+def member_near(rank_set, rank, below, index):
+    """Return the member with `index` members below it, or ``64 * len(bits)``; `below` are below `rank`."""
+    bits, ahead = rank_set.bits, index - below
+    rank = _inside(bits, rank)
+    # Which of the nearest members it is cannot be predicted, so there is no branch on that.
+    preceding, word = _word_before(bits, rank), _word_from(bits, rank)
+    word = word if ahead == 0 else word & (word - _ONE)
+    after = rank + count_trailing_zeros(word)
+    found = rank - 1 - count_leading_zeros(preceding) if ahead < 0 else after
+    if index >= rank_set.size[0]:
+        found = np.int64(64 * len(bits))
+    elif (preceding if ahead < 0 else word) == 0 or not -1 <= ahead <= 1:
+        found = _far_member(rank_set, rank, ahead, index)
+    return found
+
+
+@kernel(forceinline=True)
 def seek(rank_set, cursor, index):
     """Move a cursor to the member with `index` members below it, or after all members; return its rank."""
-    if index >= rank_set.size[0]:
-        found = np.int64(64 * len(rank_set.bits))
-    else:
-        found = np.int64(-1)
-        bits, rank = rank_set.bits, cursor[RANK]
-        if rank < 64 * len(bits):
-            i = rank >> 6
-            first, beyond = max(i - _NEARBY_WORDS + 1, 0), min(i + _NEARBY_WORDS, len(bits))
-            found = np.int64(bit_ahead(bits, rank, index - cursor[BELOW], first, beyond))
-        if found < 0:
-            found = np.int64(select(rank_set, index))
+    found = member_near(rank_set, cursor[RANK], cursor[BELOW], index)
     cursor[RANK] = found
     cursor[BELOW] = min(index, rank_set.size[0])
     return found

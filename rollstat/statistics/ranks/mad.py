@@ -22,13 +22,14 @@ from rollstat.registry import reject_algorithm
 from rollstat.sorting import SIGN_BIT
 from rollstat.statistics.ranks.rank_space import (
     NETWORK,
+    RANKED_ROWS,
     SORTED_WINDOW,
     RankComputation,
-    ranked_blocks,
     read_sorted,
+    small_blocks,
     sorted_columns,
 )
-from rollstat.statistics.selection.ranking import measurable
+from rollstat.statistics.selection.ranking import measurable, ranks
 from rollstat.windows import Windows
 
 
@@ -56,15 +57,11 @@ class _Distances(RankComputation):
         if algorithm in ("sorted_window", "network"):
             read_sorted(block, measurable, readers.Distances(), 1, found)
             return found
-        for rows, part, rank, ordered in ranked_blocks(block):
-            mad_tree.find_distances(
-                rank,
-                measurable(ordered),
-                part.start,
-                part.end,
-                mad_tree.create(len(ordered)),
-                *(array[rows] for array in found),
-            )
+        for rows, part in small_blocks(block, min(RANKED_ROWS, thresholds.RANKED_WINDOWS * block.longest)):
+            rank, row = ranks(part.values, part.missing)
+            ordered, scratch = measurable(part.values[row]), mad_tree.create(len(row))
+            results = [array[rows] for array in found]
+            mad_tree.find_distances(rank, ordered, part.start, part.end, scratch, *results)
         return found
 
 

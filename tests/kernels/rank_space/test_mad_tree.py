@@ -8,12 +8,13 @@ import pytest
 from rollstat.kernels.rank_space import mad_tree
 from rollstat.kernels.rank_space.mad_tree import LINEAR_STEPS
 from rollstat.kernels.selection import rank_set
-from rollstat.statistics.selection.ranking import tied_ranks
+from rollstat.statistics.selection.ranking import ranks
 
 
 def find(values, start, end, missing=None):
     """Return the four results of the kernel, and its counts of steps."""
-    rank, ordered = tied_ranks(values, missing)
+    rank, row = ranks(values, missing)
+    ordered = values[row]
     found = [np.zeros(len(start), values.dtype) for _ in range(4)]
     scratch = mad_tree.create(len(ordered))
     mad_tree.find_distances(rank, ordered, start, end, scratch, *found)
