@@ -133,9 +133,11 @@ def main() -> None:
 
     header = ["", "data", "window", *LIBRARIES]
     lines = list_table([header, *(row for rows in table.values() for row in rows)])
-    lines += [f"Largest error of {arguments.samples} windows spread over {arguments.n:,} values, as a"]
-    lines += ["share of the exact result; of skew and kurt, and where the exact result is 0, the difference"]
-    lines += ["itself. Bold: another library is nearer. Empty: the library has no such function."]
+    lines += [f"Largest error of {arguments.samples} windows spread over {arguments.n:,} values, relative"]
+    lines += [
+        "to the exact result; absolute for skew and kurt, and where the exact result is 0. Bold: another"
+    ]
+    lines += ["library is more accurate. Empty: the library has no such function."]
     lines += [f"{versions()}; Python {platform.python_version()}.", ""]
     write(arguments.output, lines)
 

@@ -395,8 +395,8 @@ def measure(key: str, arguments: argparse.Namespace, folder: str) -> list[str]:
             [name, f"{wall:.2f}", f"{processor:.2f}", f"{wall / own[0]:.1f}", f"{processor / own[1]:.1f}"]
         )
     text = (
-        f"{arguments.n:,} rows by {key}, {arguments.threads} threads. Input, result and the rest: "
-        f"{(held + peak.bytes) / size:.2f} of both."
+        f"{arguments.n:,} rows by {key}, {arguments.threads} threads. Peak memory, relative to input and "
+        f"result: {(held + peak.bytes) / size:.2f}."
     )
     for row in (*table, [text]):
         print("".join(f"{cell:>28}" for cell in row), flush=True)

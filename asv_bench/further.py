@@ -25,15 +25,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np
 import pandas as pd
-from benchmarks.peers import INSTALLED, _if_installed, machine
+from benchmarks.peers import INSTALLED, duckdb, machine, pds
 from benchmarks.tables import list_table, write
 from benchmarks.timing import milliseconds, ratio
 
 import rollstat
 import rollstat.pandas  # registers the accessor
-
-duckdb, pds = map(_if_installed, ("duckdb", "polars_ds"))
-OTHERS = {"DuckDB": duckdb, "polars-ds": pds}
 
 
 class Peer(NamedTuple):
@@ -200,7 +197,7 @@ def names(n: int) -> dict[str, Any]:
 
 def installed(peer: Peer) -> bool:
     """Return whether the library of a call is there."""
-    return peer.library in {"NumPy", *INSTALLED} or OTHERS.get(peer.library) is not None
+    return peer.library in {"NumPy", *INSTALLED}
 
 
 def _compared(call: str, part: str, data: dict[str, Any]) -> np.ndarray:
@@ -255,9 +252,8 @@ def main() -> None:
             for row in measure(job, data, arguments.rounds):
                 rows.append(row)
                 print("  ".join(row), flush=True)
-    others = "".join(f", {name} {module.__version__}" for name, module in OTHERS.items() if module)
     source = f"{arguments.n:,} normal float64 values, one thread, medians of {arguments.rounds} rounds."
-    write(arguments.output, [*list_table(rows), f"{source} {machine()}{others}.", ""])
+    write(arguments.output, [*list_table(rows), f"{source} {machine()}.", ""])
 
 
 if __name__ == "__main__":

@@ -196,12 +196,12 @@ def main() -> None:
     warnings.simplefilter("ignore")
 
     header = ["operator", "window", "rollstat", "apply(raw=True)", "ratio", 'apply(engine="numba")', "ratio"]
-    lines = [*_table(header, own_operators(arguments.windows)), "Nanoseconds an element.", ""]
+    lines = [*_table(header, own_operators(arguments.windows)), "Nanoseconds per element.", ""]
     header = ["windows of objects", "calls an element", "overhead a call"]
-    lines += [*_table(header, object_plans()), "Nanoseconds a call beyond those of the function itself.", ""]
+    lines += [*_table(header, object_plans()), "Nanoseconds per call, without the function itself.", ""]
     header = ["first call in a process", "milliseconds", "more than a cached function"]
     lines += _table(header, first_calls(arguments.rounds))
-    lines += ["Processor time of the call, the least of the rounds, imports not counted.", ""]
+    lines += ["Processor time of the call without imports, the minimum of the rounds.", ""]
     lines += [f"{versions()}; Python {platform.python_version()}.", ""]
     write(arguments.output, lines)
 

@@ -290,33 +290,33 @@ def main() -> None:
                 general.append([name, kind, f"{window:,}", *cells])
                 print("  ".join(f"{cell:>10}" for cell in general[-1]), flush=True)
     about = (
-        "Nanoseconds a push from Python into a full window of normal numbers, shortest of "
-        f"{arguments.rounds} rounds; the k-th is the 5 % smallest, which the others give as a quantile. "
+        "Nanoseconds per push from Python into a full window of normal numbers, shortest of "
+        f"{arguments.rounds} rounds; the k-th is the 5 % smallest, a quantile in the other libraries. "
         "By name: the k-th by ``three_trees``, mean and variance by ``two_stacks``. The same loop over "
-        f"Python's ``abs`` takes {floor(arguments.rounds, arguments.pushes):.0f} ns, the least that a call "
-        "from Python takes."
+        f"Python's ``abs`` takes {floor(arguments.rounds, arguments.pushes):.0f} ns, the minimum for a call "
+        "from Python."
     )
     about_timed = (
-        "Nanoseconds a push with a time into a window by width, a row each second, shortest of "
-        f"{arguments.rounds} rounds; p50 and p99.9 of the single pushes with times as floats, each the "
-        "shortest of the rounds, with the time of the clock. csp: processor time a tick for a run of its "
-        "engine over an array, with the statistic and without; its ticks need no calls from Python."
+        "Nanoseconds per push with a time into a time window, one row per second, shortest of "
+        f"{arguments.rounds} rounds; p50 and p99.9 of single pushes with times as floats, each the "
+        "shortest of the rounds, including the clock. csp: processor time per tick when its "
+        "engine runs over an array, with and without the statistic; ticks need no calls from Python."
     )
     about_arrays = (
         f"Milliseconds for an array of {arguments.n:,} numbers, median of {arguments.rounds} rounds: the "
-        "function over arrays, ``extend`` of an empty stream and of one whose window is full, and screamer's "
-        "call, which begins with an empty one and keeps none. What a stream gives that goes on, the function "
-        "gives for the rows in its window and the array, joined."
+        "array function, ``extend`` of an empty stream and of a stream with a full window, and screamer's "
+        "call, which starts empty and keeps no window. For a continuing stream, the function gets the window "
+        "and the array concatenated."
     )
     made_by = f"{versions()}, river {river.__version__}; Python {platform.python_version()}."
     about_short = (
-        "Milliseconds for an array shorter than the window, through a stream whose window is full, median of "
-        f"{5 * arguments.rounds} rounds; and of the function over arrays for the rows of the window and the "
-        "array, joined, which keeps no window for what comes next."
+        "Milliseconds for an array shorter than the window, with a stream whose window is full, median of "
+        f"{5 * arguments.rounds} rounds; and with the array function over the window and the array "
+        "concatenated, without a window for later rows."
     )
     about_operators = (
-        f"Milliseconds for an array of {arguments.n:,} numbers through ``FixedAggregate``, empty or full, "
-        "and of ``rolling_aggregate`` with the same operator."
+        f"Milliseconds for an array of {arguments.n:,} numbers with ``FixedAggregate``, empty or full, "
+        "and with ``rolling_aggregate`` and the same operator."
     )
     text = [
         *list_table(one),

@@ -269,7 +269,7 @@ def first_batch(spark: SparkSession, folder: Path, scale: int, rounds: int) -> l
 PARTS: dict[str, tuple[str, str, Callable[..., list[list[str]]]]] = {
     "start": (
         "First batch of a new worker",
-        "Kernels are in the cache on disk; a worker loads the ones that it needs.",
+        "The kernels are in the disk cache; a worker loads the kernels that it needs.",
         first_batch,
     ),
     # Workers are used again and keep their peak, so this part comes before those with more rows.

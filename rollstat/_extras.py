@@ -17,10 +17,10 @@ def require(extra: str, part: str, *modules: str) -> None:
 
 
 def if_installed(module: str) -> Any:
-    """Return a module of SciPy, for instance, which no extra names; None if it is not installed."""
+    """Return an optional module that no extra names, such as SciPy's; None if it is not installed."""
     return None if find_spec(module.partition(".")[0]) is None else import_module(module)
 
 
 def pyinstaller_hooks() -> list[str]:
-    """Return the folders with hooks for PyInstaller, which calls this by an entry point."""
+    """Return the folders with hooks for PyInstaller; an entry point names this function."""
     return [str(Path(__file__).with_name("_pyinstaller"))]

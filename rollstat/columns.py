@@ -34,7 +34,7 @@ def to_array(series: Any) -> Any:
 
 
 def _is_time_of_day(dtype: Any) -> bool:
-    """Return whether a dtype of pandas is that of Arrow for times of day."""
+    """Return whether a pandas dtype is Arrow's dtype for times of day."""
     kind = getattr(dtype, "pyarrow_dtype", None)
     return kind is not None and sys.modules["pyarrow"].types.is_time(kind)
 

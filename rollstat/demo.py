@@ -37,8 +37,8 @@ KEYS = ("carrier", "origin")
 IN_ORDER = ["time_hour", "carrier", "flight"]
 DAYS_AROUND = pd.Timedelta(days=16)  # the worst outlier, in the picture
 SETTINGS = {
-    "spark.sql.session.timeZone": "UTC",  # pandas sorts local times there, which repeat an hour in autumn
-    # Workers repeat for each group a warning about pandas 3, which `known_warnings` describes.
+    "spark.sql.session.timeZone": "UTC",  # pandas sorts local times there, and these repeat an hour in autumn
+    # Workers repeat for each group a warning about pandas 3; `known_warnings` describes it.
     "spark.executorEnv.PYTHONWARNINGS": "ignore:PySpark does not yet fully support pandas:FutureWarning",
 }
 

@@ -21,7 +21,7 @@ EXTENSIONS = "reflect", "nearest", "mirror", "wrap", "constant"
 def extended_rows(length: int, before: int, after: int, mode: str) -> NDArray[np.int64]:
     """Return the row at each index of an axis extended at both ends; -1 if there is none.
 
-    The modes are those of :mod:`scipy.ndimage`, and ``"cut"``, with nothing outside of the array.
+    The modes are as in :mod:`scipy.ndimage`; ``"cut"`` has nothing outside the array.
     """
     front, back = extended_ends(length, before, after, mode)
     return np.concatenate([front, np.arange(length), back])

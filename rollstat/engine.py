@@ -6,7 +6,7 @@
 
 The engine alone knows about axes, byte order, strides, missing-value policies, output dtypes, fill
 values and threads. A computation sees one :class:`rollstat.blocks.Block` at a time and only computes.
-Blocks are cut by row, so threads, which take whole blocks, cannot change a bit.
+Blocks are cut by row and threads take whole blocks, so threads cannot change a bit.
 """
 
 import os
@@ -278,7 +278,7 @@ class Call:
     finish : callable, optional
         Takes the results and returns what the function returns.
     derive : callable, optional
-        Takes the times in 64 bits, and returns the last of the arrays, which the caller has not given.
+        Takes the times in 64 bits, and returns the last of the arrays (the caller does not give it).
     """
 
     arrays: Sequence[ArrayLike]

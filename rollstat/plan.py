@@ -37,7 +37,7 @@ class Output:
     Attributes
     ----------
     kind : str
-        What it holds, which decides its dtype: ``"value"``, an element of the input;
+        What it holds; this decides its dtype: ``"value"``, an element of the input;
         ``"interpolated"``, a point between two of them; ``"difference"``, the distance of two;
         ``"float"``; ``"integer"``, an exact whole number; ``"truth"``, true or false where there is one;
         ``"position"``, the row of an element, and ``"offset"``, its place in the window (-1 where
@@ -121,7 +121,7 @@ class OneCall(NamedTuple):
     choice : Choice
         The algorithm of the kernel.
     write : callable
-        Takes the series, which are read-only, the :class:`Bounds` and an array for each output; returns
+        Takes the read-only series, the :class:`Bounds` and an array for each output; returns
         whether it serves these values. If not, blocks compute them.
     row, entry : float
         About how many nanoseconds a window takes, and each row of a window.
@@ -206,7 +206,7 @@ ReadRows = Callable[[int, int], tuple[Sequence[NDArray[Any]], Missing]]
 
 
 class BlockRows(NamedTuple):
-    """Output rows ``first, ..., last - 1`` of a line; `width` is that of full windows, else 0."""
+    """Output rows ``first, ..., last - 1`` of a line; `width` is the width of full windows, else 0."""
 
     first: int
     last: int
@@ -371,7 +371,7 @@ class Plan:
             vars(self).pop(name, None)
 
     def over(self, times: NDArray[Any]) -> "Plan":
-        """Return the plan for these times, which are of the form that it was made for.
+        """Return the plan for these times of the form that the plan was made for.
 
         It is kept for further calls over the same times, with a copy of them.
         """

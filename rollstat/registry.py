@@ -29,7 +29,7 @@ class Statistic:
     function : callable
         The public function over arrays.
     resolve : callable
-        Checks the arguments of the function and returns the call, which has not run.
+        Checks the arguments of the function and returns the call without running it.
     family : str
         The family whose blocks compute it.
     parameters : tuple of str

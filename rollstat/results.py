@@ -58,7 +58,7 @@ class MinPeriods:
     def nan_below(self, width: int) -> int | None:
         """Observations below which a row is NaN in every output; None where no one number says so.
 
-        `width` is that of the windows, or 0.
+        `width` is the width of the windows, or 0.
         """
         if not self.shared_nan or (self.propagate and not width):
             return None

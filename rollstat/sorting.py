@@ -60,7 +60,8 @@ def sorted_records(
 ) -> tuple[NDArray[Any], NDArray[np.uint64]] | None:
     """Return keys in the order of at least one observation, and sorted records; None if no radix sort suits.
 
-    The records are those of :mod:`rollstat.kernels.selection.radix_sort`, until this is called again.
+    The records have the layout of :mod:`rollstat.kernels.selection.radix_sort` and stay valid until the next
+    call.
     """
     absent = NOTHING_MISSING if missing is None else missing
     observed = len(values) - int(np.count_nonzero(absent))

@@ -87,7 +87,7 @@ def note_work(plan: Plan) -> None:
 
 
 def note_ready(plan: Plan) -> None:
-    """Note that the blocks of a plan have run, which means that their kernels are compiled."""
+    """Note that the blocks of a plan have run, so their kernels are compiled."""
     if plan.call is None or plan.computation.rounds or config.DISABLE_JIT or _ready.get(plan.variant):
         return
     compute, variant = _compute_of(plan), plan.variant

@@ -328,7 +328,7 @@ class OffsetWindows(_RowWindows):
         return self.bounds_around(self.position(first, last))
 
     def bounds_around(self, position: NDArray[np.int64]) -> Bounds:
-        """Return the bounds of the windows around these rows of data, which ascend, int64."""
+        """Return the bounds of the windows around these ascending rows of data, int64."""
         if self._single:
             start = np.minimum(np.maximum(position - self.left, 0), self.length)
             return start, np.minimum(np.maximum(position + self.right, start), self.length)
@@ -375,7 +375,7 @@ class OffsetWindows(_RowWindows):
         return windows
 
     def of_rows(self, rows: NDArray[np.int64]) -> "ExplicitWindows":
-        """Return the windows of these rows, which ascend."""
+        """Return the windows of these ascending rows."""
         bounds = self.bounds_around(rows)
         return ExplicitWindows(*bounds, self.length, self.min_periods, self.kind, position=rows)
 
@@ -622,7 +622,7 @@ class ExplicitWindows(Windows):
 
 
 class WindowsAt(ExplicitWindows):
-    """Windows at times of their own, which belong to no row."""
+    """Windows at given times that belong to no row."""
 
     def _rows_of(self, first: int, last: int) -> NDArray[np.int64]:
         raise ValueError(

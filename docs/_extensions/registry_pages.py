@@ -161,7 +161,7 @@ def _operators() -> str:
     lines = [
         ".. currentmodule:: rollstat.operators",
         "",
-        f"The results are those of {ELEMENTS} over windows",
+        f"The examples use {ELEMENTS} and windows",
         "",
     ]
     lines[-2] += " of two rows. :doc:`/guide/operators` shows how to write your own."

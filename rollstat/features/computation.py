@@ -2,7 +2,7 @@
 
 ::
 
-    keys --> order, segments --> bounds of each window --> calls, those of one selection as one --> columns
+    keys --> order, segments --> bounds of each window --> calls, one for each selection --> columns
 
 Order statistics of one column and window, such as medians and quantiles, are found by one selection.
 """
@@ -73,7 +73,7 @@ class Order:
     Attributes
     ----------
     rows, results : ndarray of int64 or None
-        The rows, and those of the results, in that order; None if they are in it.
+        The rows and the result rows in that order; None if they already are.
     options : dict
         Segments and times in that order, as the functions take them.
     """

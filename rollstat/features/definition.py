@@ -117,7 +117,7 @@ class Feature:
         return self.columns if x is None else (*self.columns, x)
 
     def call(self, arrays: Sequence[Any], window: Any, **options: Any) -> Any:
-        """Return the call of the function over arrays, which has not run."""
+        """Return the call of the array function without running it."""
         statistic, parameters = REGISTRY[self.statistic], dict(self.parameters)
         series, others = arrays[: len(self.columns)], arrays[len(self.columns) :]
         parameters.update(zip(("x",), others))
@@ -278,7 +278,7 @@ class Features:
         )
 
     def _dtypes(self, feature: Feature, window: Any) -> list[np.dtype[Any]]:
-        """Return the dtypes of the results, from a call without rows, which also checks all arguments."""
+        """Return the dtypes of the results, from a call without rows; it also checks all arguments."""
         options, arrays = self.call_options(feature, window), [np.empty(0)] * len(feature.inputs)
         with naming(feature, window):
             if by_width(window):
@@ -455,7 +455,7 @@ def by_width(window: Any) -> bool:
 
 
 def _label(window: Any) -> str:
-    """Return the name of a window in those of columns."""
+    """Return the name of a window as a part of column names."""
     if isinstance(window, _NAMED):
         return "_".join([type(window).__name__.lower(), *map(str, vars(window).values())])
     return str(window)

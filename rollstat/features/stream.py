@@ -545,7 +545,7 @@ class FeatureStream:
         self._series = [_Series(self.features, keys, dtype, self._dtypes) for keys in sets]
 
     def __len__(self) -> int:
-        """Keys that are held; those of several sets are added."""
+        """Keys held, summed over all sets of keys."""
         return sum(len(series.held) for series in self._series)
 
     def _time(self, time: Any) -> tuple[Any, str]:

@@ -6,7 +6,7 @@
                       (usual calls)                             and says which files
 
 Code for a CPU level runs on every CPU that has its features, see :data:`rollstat.compile.cache.LEVELS`. On
-x86-64 there are two levels: v3, which nearly all CPUs since 2015 have, and v4, which has AVX-512. A CPU below
+x86-64 there are two levels: v3 (nearly all CPUs since 2015) and v4 (AVX-512). A CPU below
 v3 compiles as without a wheel: code for v2 would make wheels half as large again for very few users. Other
 architectures have one level. The calls run while they are compiled, so this machine must support the levels
 that it compiles for.

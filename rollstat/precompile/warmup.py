@@ -174,7 +174,7 @@ def warmup(
     before, begin = len(compiled_kernels), time.perf_counter()
     stopped = threading.Event()
     if not config.DISABLE_JIT:
-        # The memory that a thread keeps for later calls is freed with the thread, which starts no others.
+        # The memory that a thread keeps for later calls is freed with the thread; it starts no others.
         with ThreadPoolExecutor(1, "rollstat-warmup", initializer=begin_to_work) as pool:
             try:
                 for statistic, dtype in _shown(tasks) if progress else tasks:

@@ -191,7 +191,7 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
     cost : str
         Field of :class:`rollstat.registry.Statistic`; it may be indented.
     **fields
-        Its other fields, except ``function`` and ``parameters``, which are read from the function.
+        Its other fields; ``function`` and ``parameters`` are read from the function.
     """
 
     def decorate(resolve: Function) -> Function:
@@ -359,8 +359,8 @@ def combine(
 ) -> Any:
     """Return the call of an associative operator over the windows of arrays called `names`, see :func:`call`.
 
-    `required` and `kind` are those of its :class:`rollstat.plan.Output`. With `durations`, timedeltas are
-    allowed, which are integers for the operator.
+    `required` and `kind` belong to its :class:`rollstat.plan.Output`. With `durations`, timedeltas are
+    allowed and are integers for the operator.
     """
     dtypes = tuple(plain_dtype(numbers(n, array, durations).dtype) for n, array in zip(names, arrays))
     parameters: dict[str, Any] = {"operator": operator, "dtypes": dtypes, "required": required, "kind": kind}

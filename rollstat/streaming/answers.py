@@ -251,7 +251,7 @@ def mode_answer(window: Any) -> Any:
 
 
 def _deviation(window: Any) -> tuple[Any, Any, Any]:
-    """Return the two middle observations and the deviation; for whole numbers twice that, which is whole."""
+    """Return the two middle observations and the deviation, doubled for integers so that it is whole."""
     ordered = window.representation.ordered
     count = len(ordered)
     lower, upper = ordered[(count - 1) // 2].item(), ordered[count // 2].item()

@@ -282,7 +282,7 @@ class Stream:
         return self._use(_read_value)
 
     def _numpy_times(self, name: str, times: Any) -> tuple[Any, str]:
-        """Return times as NumPy's and their kind; raise if it is not that of earlier rows."""
+        """Return times as NumPy times and their kind; raise if earlier rows have another kind."""
         duration: Any = np.timedelta64  # NumPy counts it among the integers
         if times is None or (isinstance(times, numbers.Real) and not isinstance(times, duration)):
             return times, ""
@@ -579,7 +579,7 @@ def restore(data: bytes) -> Any:
     Returns
     -------
     stream
-        A stream of the same class, which continues exactly as the original would have.
+        A stream of the same class that continues exactly as the original would have.
 
     Raises
     ------
@@ -599,7 +599,7 @@ def restore(data: bytes) -> Any:
     if name not in CLASSES and name in dir(rollstat.streaming):
         getattr(rollstat.streaming, name)  # adds the class to CLASSES
     if name not in CLASSES:
-        raise SnapshotError(f"the snapshot is of a {name}, which this release does not have")
+        raise SnapshotError(f"the snapshot is of a {name}, unknown to this release")
     cls = CLASSES[name]
     try:
         window = cls._window_from_state(parameters, arrays)

@@ -16,7 +16,7 @@ from rollstat.streaming.window_spec import WindowSpec
 
 
 class OperatorStream(RollingStream, abstract=True):
-    """A stream of an operator, which may take several series."""
+    """A stream of an operator over one or several series."""
 
     def push(self, *elements: Any) -> Any:
         """Add an element, remove what leaves the window, and return the result.

@@ -27,7 +27,7 @@ from rollstat.streaming.window_spec import WindowSpec
 
 _MODULE = "rollstat.streaming"
 _WINDOW = """window : int, float, str, timedelta, Expanding or None
-    A number of rows; a duration, which gives the window ``(t - width, t]`` and needs the time of each element
+    A number of rows; a duration for the window ``(t - window, t]``, with the time of each element
     in :meth:`push`; ``Expanding()``, all rows; or None, all rows that :meth:`pop` has not removed."""
 _MIN_PERIODS = """min_periods : int, optional
     Minimum number of observations for a result. Default: {default}."""
@@ -66,7 +66,7 @@ def _signature(row: StreamRow) -> inspect.Signature:
 
 
 def _described(row: StreamRow, name: str) -> str:
-    """Return the documentation of a parameter: that of the table, or that of the function over arrays."""
+    """Return the documentation of a parameter, from the table or from the function over arrays."""
     if name in row.described:
         kind, text = row.described[name]
         return f"{name} : {kind}\n    {text}"

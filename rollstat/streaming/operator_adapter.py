@@ -47,7 +47,7 @@ class OperatorAdapter:
     with_time, with_row : bool
         Whether it takes the time and the number of the row as well.
     exact : bool
-        Whether elements are integers and the operator is of this package, which never raises itself.
+        Whether elements are integers and the operator is of this package: such operators never raise.
     """
 
     def __init__(

@@ -168,7 +168,7 @@ class NumberWindow(ArrayState):
     Attributes
     ----------
     header : ndarray of int64
-        Counters; the last slots are those of :mod:`rollstat.kernels.aggregate.window`.
+        Counters; the last slots belong to :mod:`rollstat.kernels.aggregate.window`.
     """
 
     header: NDArray[np.int64]
@@ -330,7 +330,7 @@ class NumberWindow(ArrayState):
 
 
 class LateWindow(NumberWindow):
-    """States of a window by width, in order of time, which takes elements older than the newest one.
+    """States of a time window, in order of time, that takes elements older than the newest one.
 
     See :mod:`rollstat.kernels.aggregate.base_intervals`.
     """
@@ -387,7 +387,7 @@ def lifted(operator: Any, element: Any) -> Any:
 class ObjectWindow:
     """A two-buffer window of states of Python objects, with methods of :class:`NumberWindow`.
 
-    The older buffer is a list of suffixes whose last item is that of the oldest element, so that dropping
+    The older buffer is a list of suffixes whose last item belongs to the oldest element, so that dropping
     shortens it; see :mod:`rollstat.kernels.aggregate.two_stacks`. A total that was made here, by ``combine``,
     and that nobody else has seen is owned: ``combine_into`` may change it in place.
     """
@@ -419,7 +419,7 @@ class ObjectWindow:
         return other
 
     def _suffixes(self, states: list[Any]) -> list[Any]:
-        """Return the suffixes of states, that of the oldest one last."""
+        """Return the suffixes of states, from the newest to the oldest."""
         suffixes = states[-1:]
         for state in reversed(states[:-1]):
             suffixes.append(self.operator.combine(state, suffixes[-1]))

@@ -92,7 +92,7 @@ class OperatorWindow(Window):
         self._renew()
 
     def _renew(self) -> None:
-        # Of the missing rows of a window by time, which have no states.
+        # Of the missing rows of a time window; they have no states.
         self.times = Times(np.empty(0, self.spec.time_dtype), self.spec)
         cls: Any = ObjectWindow if self.adapter.objects else NumberWindow
         if self.spec.lateness is not None:
@@ -445,8 +445,8 @@ class NamedOperatorWindow(OperatorWindow):
     def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
         """Add the rows of arrays, and return the results after each row, an array for each output.
 
-        Results equal those of pushes within the bound of rounding. If an exact result of an array that goes
-        through the function over arrays does not fit, the window is unchanged.
+        Results equal the results of pushes within the bound of rounding. If the array function computes the
+        array and an exact result does not fit, the window is unchanged.
         """
         fixed, kind = self.spec.fixed, self.adapter.codec.kind
         if self.nan_policy == "propagate":

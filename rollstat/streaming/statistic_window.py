@@ -1,4 +1,4 @@
-r"""The window of a statistic that is computed from the rows themselves, which a representation keeps.
+r"""The window of a statistic that is computed from the rows themselves; a representation keeps the rows.
 
 ::
 
@@ -316,7 +316,7 @@ class StatisticWindow(Window):
         return joined, results
 
     def _with_rows(self, array: Any) -> Any:
-        """Return the rows of the window followed by those of `array`."""
+        """Return the rows of the window followed by the rows of `array`."""
         rows = self.codec.decode_array(*self.representation.contents())
         if isinstance(rows, np.ma.MaskedArray) or isinstance(array, np.ma.MaskedArray):
             return np.ma.concatenate([rows, array])

@@ -89,7 +89,7 @@ class StreamRow:
     rejected : mapping
         Parameters of the function that the class does not have, and why.
     described : mapping
-        Type and description of parameters that differ from those of the function.
+        Type and description of parameters that differ from the function's.
     algorithms : mapping
         What `algorithm` may be beside ``"auto"``, and the cost of a push; the first is what ``"auto"`` means.
     cost : str
@@ -115,7 +115,7 @@ class StreamRow:
 
     @property
     def positional(self) -> list[inspect.Parameter]:
-        """The positional parameters of the class: those of the function that are not series or rejected."""
+        """The positional parameters of the class: the function's, except series and rejected ones."""
         registered = REGISTRY[self.statistic]
         accepted = {*registered.parameters, "window"} - set(self.rejected)
         return [p for p in registered.arguments if p.name in accepted]
@@ -385,7 +385,7 @@ NO_STREAM = {
     ),
     "convolve": "a push would take as long as one product of its rows and the weights with NumPy",
     "aggregate": "SlidingAggregate, FixedAggregate, TimeAggregate and GreedyAggregate take any operator",
-    "regression": "the products of several regressors are a matrix, which is no state of an operator",
+    "regression": "the products of several regressors are a matrix, and no state of an operator",
     "apply": "a function must read its whole window again for each row; an operator need not",
 }
 """Statistics without a class of their own, and why."""

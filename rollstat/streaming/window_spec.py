@@ -42,7 +42,7 @@ class WindowSpec:
     lateness : int, float or None
         How much older than the newest row a row of a window by width may be; None if times must not decrease.
     aging : bool
-        Whether rows age with time, so that they have times, which are finite, in all windows.
+        Whether rows age with time; rows of all windows then have finite times.
     """
 
     kind: str
@@ -180,7 +180,7 @@ class WindowSpec:
     def time_of_row(self, t: Any, newest: Any) -> Any:
         """Return the time of a new row in stored form, or None if rows have none; raise if it does not fit.
 
-        `newest` is that of the last row, or None.
+        `newest` is the time of the last row, or None.
         """
         if not self.timed:
             if t is not None:

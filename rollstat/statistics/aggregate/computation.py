@@ -47,7 +47,7 @@ class Combination(Computation):
     required : int
         Fewest observations for which there is a result.
     kind : str, optional
-        Kind of the outputs; by default that of the operator's results.
+        Kind of the outputs; by default the kind of the operator's results.
     """
 
     rounds = True
@@ -186,7 +186,7 @@ class WindowFunction(NamedTuple):
 
 
 def with_arguments(function: Any, series: int, args: Any, kwargs: Any) -> Callable[..., Any]:
-    """Return a function of windows of `series` alone, which has the further arguments as defaults."""
+    """Return a function of windows of `series` alone; further arguments are its defaults."""
     if not callable(function):
         raise TypeError(f"function must be callable; got {function!r}")
     if not args and not kwargs:
@@ -267,8 +267,8 @@ def operator_in_one_call(
 ) -> OneCall | None:
     """Return what combines the values of each window, if none is missing; None if no kernel does.
 
-    `operator` and `layout` are those of :func:`rollstat.statistics.aggregate.drivers.prepare`, the other
-    parameters those of :func:`rollstat.statistics.sorted_windows.sorted_in_one_call`.
+    `operator` and `layout` are as in :func:`rollstat.statistics.aggregate.drivers.prepare`, the other
+    parameters as in :func:`rollstat.statistics.sorted_windows.sorted_in_one_call`.
     """
     if getattr(operator, "with_row", False) or config.DISABLE_JIT:
         return None

@@ -129,7 +129,7 @@ def _prepare_once(kind: Any, operator: Any, *dtypes: np.dtype[Any]) -> tuple[Any
 
 
 def prepare_once(operator: Any, *dtypes: np.dtype[Any]) -> tuple[Any, Layout]:
-    """Return what :func:`prepare` does, which takes as long as thousands of rows, for a built-in operator."""
+    """Return what :func:`prepare` returns, for a built-in operator; keep it, since it takes long to make."""
     # Operators of two classes with equal parameters are equal.
     return _prepare_once(cast(Any, type(operator)), operator, *dtypes)
 

@@ -24,7 +24,7 @@ _OBJECT = np.dtype(object)
 
 
 def _is_objects(arr: Any, operator: Any) -> bool:
-    """Return whether the elements are Python objects, which only calls of Python can combine.
+    """Return whether the elements are Python objects; only Python calls can combine them.
 
     Strings are for the caller's own operators, since the built-in ones combine numbers.
     """
@@ -38,7 +38,7 @@ def _is_objects(arr: Any, operator: Any) -> bool:
 
 
 def _reject(options: Options, what: str, *names: str) -> None:
-    """Raise if one of these options is given, which do not apply to elements of this kind."""
+    """Raise if one of these options is given; they do not apply to elements of this kind."""
     default = Options()
     for name in names:
         given = getattr(options, name)

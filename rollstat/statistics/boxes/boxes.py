@@ -1,4 +1,4 @@
-"""Boxes, which are windows along several axes of an image or a volume, and extrema over them.
+"""Boxes (windows along several axes of an image or a volume), and extrema over boxes.
 
 ::
 

@@ -32,7 +32,7 @@ def _along(
     outside: Any,
     out: NDArray[Any],
 ) -> None:
-    """Write the extrema along one axis of C-contiguous `values` to `out`, which may be `values` for lines."""
+    """Write the extrema along one axis of C-contiguous `values` to `out`; lines may overwrite `values`."""
     length = values.shape[axis]
     across = prod(values.shape[axis + 1 :])
     width, lanes = before + 1 + after, lanes_in(values.dtype)

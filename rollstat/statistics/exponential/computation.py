@@ -59,7 +59,7 @@ def _constants(decay: float, least: float) -> NDArray[np.float64]:
 
 
 class Recursion(Computation):
-    """A statistic of all rows up to each one, from those of the row before.
+    """A statistic of all rows so far, updated from the previous row.
 
     Parameters
     ----------

@@ -138,8 +138,8 @@ def extrema_in_one_call(
 ) -> OneCall | None:
     """Return what computes extrema and their positions; None if these have marks that it cannot write.
 
-    The first four parameters are those of :class:`ExtremaOf`, the
-    others those of :func:`rollstat.statistics.sorted_windows.sorted_in_one_call`.
+    The first four parameters are as in :class:`ExtremaOf`, the
+    others as in :func:`rollstat.statistics.sorted_windows.sorted_in_one_call`.
     """
     same = all(mark == marks[0] or mark != mark for mark in marks)
     if not same or ("ptp" in names and marks[0] == marks[0]):  # the distance of two marks is none

@@ -221,7 +221,7 @@ def choose(block: Block) -> Choice:
     if block.any_order:
         return Choice("static_tree", IN_ANY_ORDER)
     if block.rows < FEW_EXTREMA_ROWS:
-        return Choice("block_scan", f"fewer than {FEW_EXTREMA_ROWS} windows, which vectors do not pay for")
+        return Choice("block_scan", f"fewer than {FEW_EXTREMA_ROWS} windows, too few for vectors")
     if block.width > 0:
         return Choice("doubling", "all windows have one width")
     if block.reach is not None and block.reach > 0:

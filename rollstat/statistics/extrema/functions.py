@@ -78,8 +78,8 @@ def rolling_min(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 
     If `axis` is a tuple of axes and `window` a tuple of as many numbers of rows, the window is a box in an
     image or a volume. `mode` can then also be ``"reflect"``, ``"nearest"``, ``"mirror"``, ``"wrap"`` or
-    ``"constant"``, which extend the array beyond its edges as in :mod:`scipy.ndimage`. The filters of that
-    module correspond to ``center=True``. With ``"constant"``, all elements beyond the edges are observations
+    ``"constant"`` to extend the array beyond its edges as in :mod:`scipy.ndimage`. That module's filters
+    correspond to ``center=True``. With ``"constant"``, all elements beyond the edges are observations
     of `fill_value`, or of 0 without one; if it is NaN or NaT, boxes end at the edges. A missing result is
     `fill_value`, or missing without one. Masked elements and NaT are missing. The options of a window along
     one axis (`closed`, `step`, `times`, `segments`, `algorithm`) do not apply.

@@ -400,7 +400,7 @@ def rolling_winsorized_mean(
     Notes
     -----
     Missing values are ignored. The error is at most ``{error bound}`` for the m values after
-    replacement, which are `kept`, with u = 2**-53; everything else is as in :func:`rolling_trimmed_mean`.
+    replacement (`kept`), with u = 2**-53; everything else is as in :func:`rolling_trimmed_mean`.
 
     Cost and Source: as in :func:`rolling_trimmed_mean`.
 

@@ -1,4 +1,4 @@
-"""Median absolute deviation, and the Hampel filter, which compares with it."""
+"""Median absolute deviation, and the Hampel filter that compares with this deviation."""
 
 from typing import Any
 

@@ -169,7 +169,7 @@ class OrderStatistics(Computation):
         if self.algorithm == "small_window" and not fixed:
             return Choice(
                 "rank_bits",
-                f"{self.algorithm} needs windows of one width, which boundary windows do not have",
+                f"{self.algorithm} needs windows of one width; boundary windows are shorter",
             )
         if self.algorithm != "auto":
             return Choice(self.algorithm, NAMED)
@@ -334,7 +334,7 @@ class OrderStatistics(Computation):
         return write_sorted(read_only(block.values), width, points, results) or write(block, points, results)
 
     def _write_ends(self, block: Block, results: list[NDArray[Any]]) -> None:
-        """Write smallest and largest values, which an extremum algorithm finds faster than a selection."""
+        """Write smallest and largest values with an extremum algorithm, faster than a selection."""
         for request, result in zip(self.requests, results):
             smallest = request.point(block.width).rank == 0
             target = extrema.Extrema(minimum=result) if smallest else extrema.Extrema(maximum=result)

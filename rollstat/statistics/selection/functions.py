@@ -97,7 +97,7 @@ def rolling_kth(
     results are exact. `axis` may be a tuple for boxes, see :func:`rolling_median`.
 
     Cost: O(log m) per element, amortised and in the worst case; O(log k) in the worst case with
-    ``algorithm="three_trees"``, which is optimal. Source: Raykov, *An Optimal Algorithm for Sliding
+    ``algorithm="three_trees"`` (optimal). Source: Raykov, *An Optimal Algorithm for Sliding
     Window Order Statistics*, ICDT 2023, sections 3 and A, doi:10.4230/LIPIcs.ICDT.2023.5.
 
     Examples

@@ -113,7 +113,7 @@ def tied_ranks(
 def rank_ranges(
     values: NDArray[Any], missing: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the rank of every observation, ties by row, and those of the first and the last equal one.
+    """Return the rank of every observation, ties by row, and the ranks of the first and last equal one.
 
     All are -1 where values are missing.
     """

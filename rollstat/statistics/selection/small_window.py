@@ -1,6 +1,6 @@
 """Selection in small windows of constant width, by selection networks over blocks of windows.
 
-Besides :func:`select`, which every selection algorithm has, :func:`select_points` writes points that have one
+In addition to every selection algorithm's :func:`select`, :func:`select_points` writes points that have one
 rank in all windows, or lie between two (the median of an even number) while both are in the cache.
 """
 
@@ -116,7 +116,7 @@ def outputs_of(points: tuple[Point, ...]) -> tuple[_Pairs, _Pairs, NDArray[np.fl
     for point in points:
         first, last = point.rank, point.rank + point.between
         low, high = ranges.pop() if ranges else (first, first - 1)
-        if low <= first <= high + 1:  # neighbours, which are found together
+        if low <= first <= high + 1:  # neighbours are found together
             found -= high + 1 - low
             last = max(high, last)
         else:

@@ -1,4 +1,4 @@
-"""Z-scores and mean absolute deviations, which need the mean of each window; autocorrelation."""
+"""Z-scores and mean absolute deviations, from the mean of each window; autocorrelation."""
 
 from typing import Any
 

@@ -88,7 +88,7 @@ def write_ends(block: Block, statistic: int, out: NDArray[Any]) -> Outcome:
 
 
 def _is_unsearched(block: Block, out: NDArray[Any]) -> bool:
-    """Return whether to skip a separate search for NaN, which would take half of the time."""
+    """Return whether to skip a separate search for NaN; the search would take half of the time."""
     return bool(block.width and not block.searched and not block.others and out.dtype == block.values.dtype)
 
 

@@ -69,7 +69,7 @@ def _of_sums(
 
 
 def _with_ddof(kind: Any, arrays: list[ArrayLike], window: Window, ddof: int, options: CommonOptions) -> Any:
-    """Return the call of a statistic of the class `kind`, which has the parameter `ddof`."""
+    """Return the call of a statistic of the class `kind` with the parameter `ddof`."""
     ddof = whole_number("ddof", ddof, 0)
     return _of_sums(arrays, window, kind(ddof), ddof + 1, options)
 

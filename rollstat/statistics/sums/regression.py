@@ -26,7 +26,7 @@ class Regression(NamedTuple):
     Attributes
     ----------
     coefficients, errors : ndarray, shape (k + 1, ..., rows)
-        The coefficients, that of the intercept first, and their standard errors; of shape (k, ..., rows)
+        The coefficients, the intercept first, and their standard errors; of shape (k, ..., rows)
         without an intercept.
     determination : ndarray, shape (..., rows)
         The proportion of the variance that is explained, R².
@@ -44,7 +44,7 @@ class Regression(NamedTuple):
 
 
 def _parts(coefficients: int, results: NDArray[Any]) -> Regression:
-    """Return all results, which lie along a first axis, by name."""
+    """Return all results, stacked along a first axis, by name."""
     return Regression(
         results[:coefficients], results[coefficients : 2 * coefficients], *results[2 * coefficients :]
     )
@@ -181,7 +181,7 @@ def rolling_regression(
 
     Means are taken less one value of the window and products from means, and both of parts of a window are
     merged, so an offset of the data costs no digits and values that have left the window have no influence.
-    The error of a coefficient is at most ``100 * u * v * g * sd(y) / sd(x)``, and that of the residual
+    The error of a coefficient is at most ``100 * u * v * g * sd(y) / sd(x)``, and the error of the residual
     variance at most ``(100 + v / 1e5) * u * g**2 * var(y)``, for up to 1e5 observations. Here `v` is the
     largest variance inflation factor, `g` is 1 plus the sum of ``abs(coefficient) * sd(x) / sd(y)``,
     deviations are about zero without an intercept, and u = 2**-53. A residual variance below ``32 * u *

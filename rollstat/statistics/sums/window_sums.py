@@ -23,7 +23,7 @@ multiple of :func:`grid`; those of windows of few values never do.
 
     all within 2**53 of 0                    float64
     all within 2**53 of an anchor            float64, less the anchor
-    others                                   the operator, which subtracts one value of the window
+    others                                   the operator: subtracts one value of the window
 
 Deviations, and what follows from them, do not depend on the anchor.
 """
@@ -379,7 +379,7 @@ def _is_expanding(block: Block) -> bool:
 def _as_fixed(
     block: Block, summand: Any, x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> tuple[Block, Any, NDArray[np.float64], NDArray[np.float64]]:
-    """Return expanding windows as windows of a fixed width, which start in missing rows before the data."""
+    """Return expanding windows as windows of a fixed width that start in missing rows before the data."""
     width = block.longest
     shape = (1 if x is y else 2, block.rows - 1 + width)
     memory = _fronts.get(shape, partial(_aligned_array, shape), math.prod(shape) <= _LONGEST_KEPT)
@@ -404,8 +404,9 @@ def _scan_with_missing(
 ) -> bool:
     """Windows of a fixed width in which values may be NaN; those without their shift are computed again.
 
-    Expanding windows over complete data all hold it: the shift is the first value, or that of a row before
-    the end of the first window that starts after it. Return whether sums may have left the range of float64.
+    Expanding windows over complete data all hold it: the shift is the first value, or the value of a row
+    before the end of the first window that starts after it. Return whether sums may have left the range of
+    float64.
     """
     width, min_count = block.width, float(block.nan_below or 0)
     counts, *scratch = _scan_scratch(summand, width)
@@ -472,7 +473,7 @@ def _sum_any_windows(
     end: NDArray[np.int64],
     out: NDArray[np.float64],
 ) -> bool:
-    """Any windows, with any missing values, which are left out first.
+    """Any windows, after leaving out missing values.
 
     Return whether sums may have left the range of float64.
     """

@@ -78,8 +78,7 @@ def rolling_convolve(
         The weighted sum; the weighted sum divided by the observations' total weight; the weighted
         variance about this mean, or its root.
     ddof : int, default 1
-        Delta degrees of freedom of variances, which are multiplied by ``m / (m - ddof)`` for m weights, as in
-        pandas.
+        Delta degrees of freedom: variances are multiplied by ``m / (m - ddof)`` for m weights, as in pandas.
     {options}
 
     Returns
