@@ -164,7 +164,7 @@ def _polars() -> list[Call]:
         Call("p.rolling_rank(100)", "p.rollstat.rank(100)"),
         Call(
             "p.rolling_map(lambda w: w.max(), 100)",
-            "p.rollstat.aggregate(rollstat.operators.Maximum(), 100)",
+            "p.rollstat.combine(rollstat.operators.Maximum(), 100)",
             "your own function is an associative operator (:doc:`operators`)",
         ),
         Call(

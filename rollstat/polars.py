@@ -7,7 +7,7 @@ Importing this module registers it::
     series.rollstat.median(100)
     frame.with_columns(median=pl.col("speed").rollstat.median("5min", times=pl.col("time")))
 
-Every statistic is a method with the parameters of its function. ``apply`` and ``aggregate`` take the fields
+Every statistic is a method with the parameters of its function. ``apply`` and ``combine`` take the fields
 of a struct as several series. Missing results are null. Several results, for example of ``minmax``, are the
 fields of a struct.
 """
@@ -136,13 +136,10 @@ class _Namespace:
         self._target = target
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *REGISTRY]
+        return [*super().__dir__(), *REGISTRY.methods]
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name not in REGISTRY:
-            raise AttributeError(
-                f"the namespace rollstat has no statistic {name!r}; it has {', '.join(REGISTRY)}"
-            )
+        name = REGISTRY.of_method(name, "the namespace rollstat")
         method = partial(self._without_out, name)
         method.__doc__ = REGISTRY[name].function.__doc__
         return method

@@ -194,6 +194,19 @@ class Registry(MutableMapping[str, Statistic]):
         """The statistics that are methods of windows; the others are exponentially weighted."""
         return [name for name in self if not name.startswith("ewm_")]
 
+    @property
+    def methods(self) -> dict[str, str]:
+        """The statistic of each method: `combine` takes an operator, since `aggregate` is of pandas."""
+        return {"combine" if name == "aggregate" else name: name for name in self}
+
+    def of_method(self, name: str, owner: str) -> str:
+        """Return the statistic of a method; raise AttributeError if the `owner` has no such method."""
+        if name in self.methods:
+            return self.methods[name]
+        if name in self:
+            raise AttributeError(f"{owner} has no {name!r}; an operator is taken by 'combine'")
+        raise AttributeError(f"{owner} has no statistic {name!r}; it has {', '.join(self.methods)}")
+
     def of_function(self, function: object) -> Statistic | None:
         """Return the statistic of a public function, whose module is loaded; None for other objects."""
         return next((each for each in self._loaded.values() if each.function is function), None)

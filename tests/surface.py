@@ -207,7 +207,7 @@ def spark():
 
 def features():
     """Return the stub of the module of features, with a function for each statistic."""
-    return _of_columns("features", REGISTRY, "str", "Feature")
+    return _of_columns("features", REGISTRY.methods, "str", "Feature")
 
 
 def _of_columns(folder, names, column, returned):
@@ -215,9 +215,10 @@ def _of_columns(folder, names, column, returned):
     declared = ""
     for name in sorted(names):
         types = dict.fromkeys(("column", "other"), column)
-        for p in inspect.signature(REGISTRY[name].function).parameters.values():
+        statistic = REGISTRY[REGISTRY.methods[name]]
+        for p in inspect.signature(statistic.function).parameters.values():
             types.setdefault(p.name, _annotation(p))
-        parameters = _parameters(REGISTRY[name].of_columns.parameters.values(), **types)
+        parameters = _parameters(statistic.of_columns.parameters.values(), **types)
         declared += _declaration(name, parameters, returned)
     return _after_marks((PACKAGE / folder / "__init__.pyi").read_text(), declared)
 

@@ -11,7 +11,7 @@ from rollstat.registry import REGISTRY
 
 def test_namespace_of_series_and_expressions():
     frame = pl.DataFrame({"key": [1, 1, 2, 2], "x": [4.0, 1.0, None, 2.0], "t": [1, 2, 1, 5]})
-    assert set(REGISTRY) <= set(dir(frame["x"].rollstat))
+    assert set(REGISTRY.methods) <= set(dir(frame["x"].rollstat))
     x = pl.col("x").rollstat
     assert frame["x"].rollstat.median(2, min_periods=1).to_list() == [4.0, 2.5, 1.0, 2.0]
     assert frame.lazy().select(x.sum(2, min_periods=1).over("key")).collect()["x"].to_list() == [
@@ -27,6 +27,8 @@ def test_namespace_of_series_and_expressions():
     assert frame["x"].rollstat.minmax(2, min_periods=1).struct.unnest().equals(struct)
     with pytest.raises(AttributeError, match="no statistic 'medain'"):
         _ = x.medain
+    with pytest.raises(AttributeError, match="no 'aggregate'; an operator is taken by 'combine'"):
+        _ = x.aggregate
 
 
 def test_expressions_in_any_place():
@@ -43,7 +45,7 @@ def test_expressions_in_any_place():
     assert frame.select(x.sum(2, times="t").over("key"))["x"].to_list() == [4, 5, 5, 2, 7]
     bounds = pl.col("low"), pl.int_range(1, pl.len() + 1)
     assert frame.select(x.max(bounds))["x"].to_list() == [4, 4, 5, 5, 7]
-    total = x.aggregate(rollstat.operators.Sum(), 2, min_periods=1)
+    total = x.combine(rollstat.operators.Sum(), 2, min_periods=1)
     assert frame.select(total)["x"].to_list() == [4, 5, 6, 7, 9]
     several = frame.select(pl.col("x", "t").rollstat.sum(2, min_periods=1).over("key"))
     assert several.to_dict(as_series=False) == {"x": [4, 5, 6, 2, 9], "t": [1, 3, 6, 1, 6]}

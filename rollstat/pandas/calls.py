@@ -22,8 +22,8 @@ from rollstat.registry import REGISTRY
 
 # Statistics for which codes can stand for values.
 _CODED = ("nunique", "mode", "first", "last")
-# The statistic of each method; `aggregate` of the window objects is that of pandas.
-STATISTICS = {{"aggregate": "combine"}.get(name, name): name for name in REGISTRY.rolling}
+# The statistic of each method of windows.
+STATISTICS = {method: name for method, name in REGISTRY.methods.items() if name in REGISTRY.rolling}
 # Methods that return labels of rows, and the statistics that find the rows.
 LABELLED = {"idxmin": "argmin", "idxmax": "argmax"}
 # Statistics whose results are rows.

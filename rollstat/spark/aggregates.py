@@ -271,16 +271,16 @@ def aggregate(statistic: str, *columns: Any, **parameters: Any) -> Aggregate:
     return Aggregate(statistic, columns, parameters)
 
 
-BUILDERS = tuple(name for name in REGISTRY if name != "aggregate")  # that name is taken
+BUILDERS = REGISTRY.methods
 
 
 @cache
 def builder(name: str) -> Callable[..., Aggregate]:
     """Return the function of a statistic: it takes columns, then the parameters of the statistic."""
-    statistic = REGISTRY[name]
+    statistic = REGISTRY[BUILDERS[name]]
 
     def build(*args: Any, **kwargs: Any) -> Aggregate:
-        return Aggregate(name, *statistic.bind_columns(*args, **kwargs))
+        return Aggregate(statistic.name, *statistic.bind_columns(*args, **kwargs))
 
     build.__name__ = build.__qualname__ = name
     build.__module__ = "rollstat.spark"

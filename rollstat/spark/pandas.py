@@ -49,12 +49,12 @@ class Rolling:
         self._options = options
 
     def __getattr__(self, name: str) -> Any:
-        if name not in BUILDERS or REGISTRY[name].series > 1:
+        if name not in BUILDERS or REGISTRY[BUILDERS[name]].series > 1:
             raise AttributeError(f"a window of pandas-on-Spark has no statistic {name!r}")
         return partial(self._compute, name)
 
     def __dir__(self) -> list[str]:
-        return [name for name in BUILDERS if REGISTRY[name].series == 1]
+        return [name for name in BUILDERS if REGISTRY[BUILDERS[name]].series == 1]
 
     def _compute(self, name: str, *args: Any, **parameters: Any) -> Any:
         if isinstance(self._data, ps.Series):

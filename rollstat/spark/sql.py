@@ -294,9 +294,10 @@ def _parse_call(text: str) -> Aggregate:
     if name not in BUILDERS:
         raise ValueError(f"statistic must be one of {', '.join(sorted(BUILDERS))}; got {match[1]!r}")
     given = _parts(match[2]) if match[2].strip() else []
-    columns = [_unquoted(column) for column in given[: REGISTRY[name].series]]
+    series = REGISTRY[BUILDERS[name]].series
+    columns = [_unquoted(column) for column in given[:series]]
     positional, named = [], {}
-    for parameter in given[REGISTRY[name].series :]:
+    for parameter in given[series:]:
         if with_name := _NAMED.fullmatch(parameter):
             named[with_name[1]] = _literal(with_name[2], text)
         else:

@@ -33,6 +33,7 @@ def test_what_they_return():
     low_high = rs.quantile("x", [0.25, 0.75]).alias("low", "high")
     assert low_high == rs.Aggregate("quantile", ("x",), {"q": [0.25, 0.75]}, ("low", "high"))
     assert rs.corr("x", other="y") == rs.aggregate("corr", "x", "y")
+    assert rs.combine("x", max) == rs.aggregate("aggregate", "x", operator=max)
     assert rs.kth("x", 2) == rs.kth("x", k=2) == rs.aggregate("kth", "x", k=2)
 
 
