@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import NOTHING_MISSING, Kept
+from rollstat.blocks import NOTHING_MISSING, Kept, read_only
 from rollstat.kernels.selection.radix_sort import (
     allocate_sort,
     bits_for,
     keys_of_floats,
     rows_of,
+    sort_bytes,
     sort_records,
     value_range,
 )
@@ -95,8 +96,13 @@ def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDA
     """
     if (missing is not None and missing.all()) or len(values) == 0:
         return np.empty(0, np.int64)
-    narrow = missing is None and values.dtype.kind in "iub" and values.dtype.itemsize <= 2  # sorted by digits
-    found = None if narrow else sorted_records(values, missing)
+    narrow = values.dtype.itemsize if missing is None and values.dtype.kind in "iub" else 8
+    if narrow == 1:
+        row = np.empty(len(values), np.int64)
+        shift = np.uint8(128 if values.dtype.kind == "i" else 0)
+        sort_bytes(read_only(values.view(np.uint8) ^ shift), np.zeros(257, np.int64), row)
+        return row
+    found = None if narrow == 2 else sorted_records(values, missing)  # which NumPy sorts by its digits
     if found is not None:
         row = np.empty(len(found[1]), np.int64)
         rows_of(found[1], bits_for(len(values)), row)

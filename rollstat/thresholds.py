@@ -75,7 +75,7 @@ SORTED_WINDOW_OF_TRIMMED_MEANS = 80
 COMPARED_RANK = 96
 """Widest window whose newest value is compared with all others to find its rank."""
 
-BOX_NETWORK = {1: 441, 2: 361, 4: 256, 8: 144}
+BOX_NETWORK = {1: 512, 2: 441, 4: 289, 8: 144}
 """Most elements of a box of rows and columns for which a selection network is used, by bytes of a value."""
 
 BOX_AS_ROWS = 128

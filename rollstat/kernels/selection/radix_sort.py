@@ -242,6 +242,19 @@ def _write_records(values, lowest, highest, row_bits, gathered, records):
 
 
 @kernel
+def sort_bytes(values, counts, row):
+    """Write the row at each rank of unsigned bytes; `counts` are 257 zeros."""
+    for value in values:
+        counts[np.int64(value) + 1] += 1
+    for i in range(1, len(counts)):
+        counts[i] += counts[i - 1]
+    for i in range(len(values)):
+        value = np.int64(values[i])
+        row[counts[value & INDEX] & INDEX] = i
+        counts[value & INDEX] += 1
+
+
+@kernel
 def _count_digit(records, shift, digit_bits, histogram):
     """Write the histogram of the digit that begins at bit `shift`."""
     size = 1 << digit_bits

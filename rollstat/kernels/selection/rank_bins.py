@@ -46,9 +46,9 @@ class Tile(NamedTuple):
 
     Attributes
     ----------
-    x, y : ndarray of uint8 or uint16, shape (bins * BIN,)
-        Column and row of the pixel of each rank. Beyond the last rank they lie outside of all boxes.
-    bins : ndarray of uint16, shape (columns * rows + BIN,)
+    x, y : ndarray of uint8 or uint16, shape (at least bins * BIN,)
+        Column and row of the pixel of each rank. Beyond the last rank the column lies outside of all boxes.
+    bins : ndarray of uint16, shape (at least columns * rows + BIN,)
         The bin of each pixel, column by column.
     """
 
@@ -58,24 +58,25 @@ class Tile(NamedTuple):
 
 
 def create(rows, columns):
-    """Return memory for a tile."""
-    size = -(-rows * columns // BIN) * BIN
+    """Return memory for tiles of up to so many rows and columns."""
+    bins = -(-rows * columns // BIN)
     dtype = np.uint8 if max(rows, columns) < 2**8 else np.uint16
-    x, y = np.full((2, size), np.iinfo(dtype).max, dtype)
-    return Tile(x, y, np.zeros(rows * columns + BIN, np.uint16))
+    x, y = np.empty((2, bins * BIN), dtype)
+    return Tile(x, y, np.zeros((bins + 1) * BIN, np.uint16))
 
 
 @kernel
-def fill(order, columns, tile):
-    """Fill a tile, of which ``order[r]`` is the pixel of rank r, in rows of so many columns."""
-    rows, inverse = len(order) // columns, 1.0 / columns
-    for rank in range(len(order)):
-        pixel = order[rank]
-        y = np.int64((pixel + 0.5) * inverse)
-        x = pixel - y * columns
+def fill(pixels, columns, tile):
+    """Fill a tile of so many columns; `pixels` has the number of each rank's pixel, row by row."""
+    rows, inverse = len(pixels) // columns, 1.0 / columns
+    for rank in range(len(pixels)):
+        y = np.int64((pixels[rank] + 0.5) * inverse)
+        x = pixels[rank] - y * columns
         tile.x[rank] = x
         tile.y[rank] = y
         tile.bins[(x * rows + y) & INDEX] = rank // BIN
+    for rank in range(len(pixels), -(-len(pixels) // BIN) * BIN):
+        tile.x[rank] = columns
 
 
 @kernel(forceinline=True)
@@ -112,17 +113,19 @@ def _place(bits, index):
 
 
 @kernel
-def select(tile, rows, columns, wanted, lower, upper):
-    """Write the rank in the tile of the `wanted`-th smallest pixel of each box, counted from 0, and the next.
+def select(pixels, tile, rows, columns, wanted, lower, upper):
+    """Write the number of the `wanted`-th smallest pixel of each box, counted from 0, and of the next one.
 
     Parameters
     ----------
+    pixels : ndarray of int64
+        The number of the pixel of each rank.
     tile : Tile
     rows, columns : int
         Of a box.
     wanted : int
     lower, upper : ndarray of int64, of two dimensions
-        An element for each box inside the tile. If `upper` is empty, the next rank is not wanted.
+        An element for each box inside the tile. If `upper` is empty, the next one is not wanted.
     """
     height, first = len(lower) + rows - 1, 0
     for top in range(len(lower)):
@@ -145,13 +148,13 @@ def select(tile, rows, columns, wanted, lower, upper):
                 bits = _members(tile, cursor, top, left, rows, columns)
                 count = count_ones(bits)
             index = wanted - below
-            lower[top, left] = cursor * BIN + _place(bits, index)
+            lower[top, left] = pixels[cursor * BIN + _place(bits, index)]
             if len(upper) > 0:
                 following, index = cursor, index + 1
                 while index >= count:
                     following, index = following + 1, index - count
                     bits = _members(tile, following, top, left, rows, columns)
                     count = count_ones(bits)
-                upper[top, left] = following * BIN + _place(bits, index)
+                upper[top, left] = pixels[following * BIN + _place(bits, index)]
             if left == 0:
                 first = cursor

@@ -38,7 +38,7 @@ _ROW_BYTES = 1024  # of lanes: with fewer, each instruction has more overhead; m
 _SHARING = ((6, 2), (10, 4), (2**63, 8))
 
 _SHORTEST_SIDE = 32  # of a tile
-_NO_RANKS = np.empty((0, 0), np.int64)
+_NO_PIXELS = np.empty((0, 0), np.int64)
 
 
 def choose(box: Box, requests: Sequence[Kth | Quantile], inside: bool) -> Choice:
@@ -63,8 +63,8 @@ def choose(box: Box, requests: Sequence[Kth | Quantile], inside: bool) -> Choice
 
 
 def _side(width: int) -> int:
-    """Return the length of a tile for boxes of this width: a few widths, up to what bytes hold."""
-    return max(_SHORTEST_SIDE, min(4 * width, 255), 2 * width)
+    """Return the length of a tile for boxes of this width, measured; coordinates up to 254 are bytes."""
+    return max(_SHORTEST_SIDE, min(4 * width, 160), min(5 * width // 2, 255), 2 * width)
 
 
 def boxes_of(
@@ -116,23 +116,21 @@ def _by_bins(
     ends = len(edges.rows), len(edges.columns)
     sides = [min(_side(width), end) for width, end in zip(widths, ends)]
     starts = [range(0, end - width + 1, side - width + 1) for end, width, side in zip(ends, widths, sides)]
+    tile = rank_bins.create(*sides)
     for top, left in product(*starts):
         shape = min(sides[0], ends[0] - top), min(sides[1], ends[1] - left)
         values = np.empty(shape, image.dtype)
         copy_part(image, edges, top, left, values)
         values = values.reshape(-1)
-        ranked = order(values)
-        tile = rank_bins.create(*shape)
-        rank_bins.fill(ranked, shape[1], tile)
+        pixels = order(values)
+        rank_bins.fill(pixels, shape[1], tile)
         boxes = shape[0] - widths[0] + 1, shape[1] - widths[1] + 1
         for point, result in zip(points, found):
             part = result[top : top + boxes[0], left : left + boxes[1]]
             lower = np.empty(boxes, np.int64)
-            upper = np.empty(boxes, np.int64) if point.between else _NO_RANKS
-            rank_bins.select(tile, widths[0], widths[1], point.rank, lower, upper)
-            below, above = (
-                values.take(ranked.take(ranks, mode="clip"), mode="clip") for ranks in (lower, upper)
-            )
+            upper = np.empty(boxes, np.int64) if point.between else _NO_PIXELS
+            rank_bins.select(pixels, tile, widths[0], widths[1], point.rank, lower, upper)
+            below, above = values.take(lower, mode="clip"), values.take(upper, mode="clip")
             if point.between:
                 between = np.empty(below.size, found.dtype)
                 write_point(point, below.reshape(-1), above.reshape(-1), between)

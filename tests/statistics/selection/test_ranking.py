@@ -7,7 +7,7 @@ from rollstat.blocks import Point
 from rollstat.sorting import order, unsigned_keys
 from rollstat.statistics.selection.ranking import rank_ranges, ranks, tied_ranks, write_sorted, write_values
 
-DTYPES = ["f8", "f4", "f2", "i8", "u8", "i4", "u1", "M8[s]", "S3", "g"]
+DTYPES = ["f8", "f4", "f2", "i8", "u8", "i4", "i2", "u1", "i1", "M8[s]", "S3", "g"]
 
 
 def draw(dtype, n, rng):
