@@ -28,7 +28,7 @@ def _if_installed(module: str) -> Any:
         return None
 
 
-bottleneck, numbagg, pl, screamer, ndimage, ols, talib, duckdb, pds = map(
+bottleneck, numbagg, pl, screamer, ndimage, ols, talib, duckdb, pds, cv2 = map(
     _if_installed,
     (
         "bottleneck",
@@ -40,8 +40,11 @@ bottleneck, numbagg, pl, screamer, ndimage, ols, talib, duckdb, pds = map(
         "talib",
         "duckdb",
         "polars_ds",
+        "cv2",
     ),
 )
+if cv2:
+    cv2.setNumThreads(1)
 INSTALLED = {
     library: module
     for library, module in {
@@ -56,6 +59,7 @@ INSTALLED = {
         "TA-Lib": talib,
         "DuckDB": duckdb,
         "polars-ds": pds,
+        "OpenCV": cv2,
     }.items()
     if module
 }
