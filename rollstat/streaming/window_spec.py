@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.calendar_units import is_calendar
 from rollstat.kernels import row_times
 from rollstat.kernels.rings import SMALLEST, read_ring, resized_ring, ring_size, suitable_size, write_ring
 from rollstat.options import parse_width, unmasked, whole_number, width_text
@@ -74,11 +75,11 @@ class WindowSpec:
             if not 0 < float(window) < math.inf:
                 raise ValueError(f"window must be a positive duration; got {window!r}")
             return cls(_NUMBER, float(window))
-        length = parse_width(window)
+        length = None if is_calendar(window) else parse_width(window)
         if length is None:
             raise TypeError(
-                "window must be a number of rows (int), a duration (a float, '5min' or a "
-                f"timedelta), rollstat.Expanding(), or None to shorten it by pop; got {window!r}"
+                "window must be a number of rows (int), a duration (a float, '5min' or a timedelta, but no "
+                f"calendar units), rollstat.Expanding(), or None to shorten it by pop; got {window!r}"
             )
         if length <= 0 or length.denominator != 1:
             raise ValueError(f"window must be a positive duration of whole nanoseconds; got {window!r}")
