@@ -96,26 +96,6 @@ def count_fixed(missing, count):
 
 
 @kernel
-def observed_prefix(values, needed):
-    """Return the length of the shortest prefix with `needed` observations, or ``len(values) + 1``."""
-    first = 0
-    while first < len(values):
-        block = values[first : first + _BLOCK]
-        found = 0
-        for i in range(len(block)):
-            found += block[i] == block[i]
-        if found >= needed:
-            break
-        needed -= found
-        first += _BLOCK
-    i = min(first, len(values))
-    while needed > 0 and i < len(values):
-        needed -= values[i] == values[i]
-        i += 1
-    return i + (needed > 0)
-
-
-@kernel
 def has_nan(values):
     """Return whether any of the floats `values` is NaN."""
     for first in range(0, len(values), _BLOCK):

@@ -13,7 +13,6 @@ from rollstat.kernels.missing.counting import (
     count_observed,
     count_series,
     ends_of_windows,
-    observed_prefix,
 )
 
 
@@ -27,15 +26,6 @@ def test_count_fixed(width):
     np.testing.assert_array_equal(count, expected)
     count_observed(missing, start, start + width, count)
     np.testing.assert_array_equal(count, expected)
-
-
-@pytest.mark.parametrize("gaps", [0.0, 0.1, 0.9, 1.0])
-def test_observed_prefix(gaps, rng):
-    values = np.where(rng.random(9000) < gaps, np.nan, 1.0)
-    observed = np.append(0, np.cumsum(values == values))
-    for need in {-1, 0, 1, 2, 100, 800, int(observed[-1]), int(observed[-1]) + 1, 9001}:
-        expected = int(np.argmax(observed >= need)) if observed[-1] >= need else 9001
-        assert observed_prefix(values, need) == expected
 
 
 @pytest.mark.parametrize("width", [1, 3, 33, 300, 500])
