@@ -14,7 +14,7 @@ bounds never decrease. Blocks are cut where a chain ends, so every kernel serves
 that take windows in any order, it only cuts them into blocks that cover few rows each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
@@ -31,7 +31,6 @@ from rollstat.kernels.time_bounds import (
     edge_bounds,
     first_unordered,
     lags_agree,
-    time_bounds,
 )
 from rollstat.thresholds import ANY_ORDER_ROWS, ANY_ORDER_SHARE
 
@@ -295,10 +294,18 @@ class _RowWindows(Windows):
         self.rows = -(-self.length // step) if self._positions is None else len(self._positions)
 
     def position(self, first: int, last: int) -> NDArray[np.int64]:
-        """Return the data rows that the output rows ``first, ..., last - 1`` belong to."""
+        """Return the data rows that the output rows ``first, ..., last - 1`` belong to, in a new array."""
         if self._positions is None:
             return np.arange(first * self.step, last * self.step, self.step, dtype=np.int64)
-        return self._positions[first:last]
+        return self._positions[first:last].copy()
+
+    def found(self, reach: "Rows | Interval", times: NDArray[Any]) -> "Found":
+        """Return what finds the bounds of the windows of these rows."""
+        if self.step == 1:
+            return Found(reach, self.offsets, times, self.offsets, times, self.position)
+        rows = self.position(0, self.rows)
+        own = times[rows] if len(times) else times
+        return Found(reach, self.offsets, times, np.searchsorted(rows, self.offsets), own, self.position)
 
 
 class OffsetWindows(_RowWindows):
@@ -447,13 +454,13 @@ class TimeWindows(_RowWindows):
         self._gap = gap
         self.kind = "time"
         self.min_periods = 1
-        self._times = times
         self.memory = (times, offsets)
         self.interval = interval
+        self._found = self.found(interval, times)
 
     def common_offsets(self) -> tuple[int, int] | None:
         """Return `left` and `right` if all windows are ``[i - left, i + right)``, cut at the ends."""
-        times, (before, after, *closed) = self._times, self.interval
+        times, (before, after, *closed) = self._found.times, self.interval
         if self._gap:
             left, right = (
                 min((int(width) - (not inclusive)) // self._gap, _MOST_ROWS)
@@ -462,10 +469,10 @@ class TimeWindows(_RowWindows):
             return left, right + 1
         if len(self.offsets) != 2 or not len(times):
             return None
-        middle = np.array([len(times) // 2])
-        start, end = self._bounds_of(times, middle, 0, 1)
-        left, right = int(middle[0] - start[0]), int(end[0] - middle[0])
-        if start[0] == 0 or end[0] == len(times):
+        row = self.rows // 2
+        (middle,), (start, end) = self.position(row, row + 1), self.bound(row)
+        left, right = int(middle) - start, end - int(middle)
+        if start == 0 or end == len(times):
             return None
         # The rows that are the oldest and newest of the windows, and the next rows outside.
         no_equal_times = (1, before - before, False, True)
@@ -481,27 +488,13 @@ class TimeWindows(_RowWindows):
     def over(self, times: NDArray[np.int64]) -> "TimeWindows":
         """Return windows of this width over other times that never decrease."""
         windows = object.__new__(TimeWindows)
-        vars(windows).update(vars(self), _times=times, memory=(times, self.offsets))  # faster than a copy
+        vars(windows).update(vars(self))  # faster than a copy
+        windows.memory, windows._found = (times, self.offsets), self.found(self.interval, times)
         return windows
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
-        position = _NO_ROWS if self._positions is None else self._positions[first:last]
-        return self._bounds_of(self._times, position, first * self.step, last - first)
-
-    def _bounds_of(self, times: NDArray[Any], position: NDArray[np.int64], origin: int, rows: int) -> Bounds:
-        """Return the bounds of the windows of the rows `position`, or from `origin` on if that is empty."""
-        before, after, left_closed, right_closed = self.interval
-        which = self.offsets, position, origin, self.step
-        start = np.empty(rows, np.int64)
-        time_bounds(times, -before, not left_closed, *which, start)
-        if after is None and right_closed:
-            if len(position):
-                return start, position + 1
-            return start, np.arange(origin + 1, origin + 1 + rows * self.step, self.step, dtype=np.int64)
-        end = np.empty(rows, np.int64)
-        time_bounds(times, before - before if after is None else after, right_closed, *which, end)
-        return start, np.maximum(start, end, out=end)
+        return self._found.bounds(first, last)
 
 
 def time_windows(windows: TimeWindows) -> Windows:
@@ -665,8 +658,8 @@ class Found(NamedTuple):
         Of the rows of data.
     own_offsets, own : ndarray
         Of the windows.
-    rows : ndarray of int64, or None
-        The rows of data that the windows belong to.
+    position : callable, or None
+        Returns the rows of data that a range of windows belongs to, in a new array.
     """
 
     reach: Rows | Interval
@@ -674,31 +667,27 @@ class Found(NamedTuple):
     times: NDArray[Any]
     own_offsets: NDArray[np.int64]
     own: NDArray[Any]
-    rows: NDArray[np.int64] | None
+    position: Callable[[int, int], NDArray[np.int64]] | None
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the windows ``first, ..., last - 1``, int64."""
-        segments = slice(
-            max(int(np.searchsorted(self.own_offsets, first, "right")) - 1, 0),
-            int(np.searchsorted(self.own_offsets, last)) + 1,
-        )
-        offsets, own = self.offsets[segments], read_only(self.own[first:last])
-        own_offsets = np.clip(self.own_offsets[segments], first, last) - first
+        offsets, own = self.offsets, read_only(self.own[first:last])
+        own_offsets = np.minimum(np.maximum(self.own_offsets, first), last) - first
         reach = _of_windows(self.reach, slice(first, last))
-        rows = None if self.rows is None else self.rows[first:last]
+        rows = None if self.position is None else self.position(first, last)
 
         def count(distance: Any, passes: bool) -> NDArray[np.int64]:
             """Return the rows before the edge at a distance from the time of each window."""
             out = np.empty(len(own), np.int64)
-            distance = read_only(np.atleast_1d(np.asarray(distance, self.times.dtype)))
-            edge_bounds(self.times, offsets, own, own_offsets, distance, passes, out)
+            distances = np.array(distance, self.times.dtype, ndmin=1)
+            edge_bounds(self.times, offsets, own, own_offsets, distances, passes, out)
             return out
 
         if isinstance(reach, Interval):
             before, after, left_closed, right_closed = reach
             start = count(-before, not left_closed)
             if rows is not None and after is None and right_closed:
-                end = rows + 1
+                end = np.add(rows, 1, out=rows)
             else:
                 end = count(0 if after is None else after, right_closed)
             return start, np.maximum(start, end, out=end)
@@ -714,7 +703,8 @@ class Found(NamedTuple):
 
 def _of_windows(reach: Rows | Interval, which: Any) -> Any:
     """Return what some windows reach."""
-    return reach._replace(**{name: size[which] for name, size in reach._asdict().items() if np.ndim(size)})
+    sizes = {name: size[which] for name, size in zip(reach._fields, reach) if type(size) is np.ndarray}
+    return reach._replace(**sizes) if sizes else reach
 
 
 def each_window(
@@ -746,10 +736,7 @@ def each_window(
     if at is None:
         around = _RowWindows(offsets, step)
         rows = around.position(0, around.rows)
-        own = times[rows] if len(times) else times
-        reach = reach if step == 1 else _of_windows(reach, rows)
-        found = Found(reach, offsets, times, np.searchsorted(rows, offsets), own, rows)
-        bounds = found.bounds(0, len(rows))
+        bounds = around.found(_of_windows(reach, rows), times).bounds(0, len(rows))
         return ExplicitWindows(*bounds, length, periods, "a size for each", position=rows)
     order, same = None, not any(map(np.ndim, reach))
     if first_unordered(at, at_offsets) >= 0:

@@ -11,10 +11,10 @@ whose times lie before the edge. Bounds are found by a merge of the times with t
 either. Eight successive rows, whose edges are one vector, are compared with the next sixteen times, one after
 the other, and the bound of each moves by the number of those before it. So branches are rare, because at
 irregular times no processor can predict one. Four parts of the rows are merged by turns, so that no row waits
-for the one before. Float times, whose edges must not be rounded, and rows that are not successive are merged
-row by row, each compared with the next four times.
+for the one before. Float times, whose edges must not be rounded, are merged row by row, each compared with
+the next four times.
 
-Windows at times of their own are merged in the same way. If these are few, or each window has a width of its
+Windows have the times of rows, or times of their own. If these are few, or each window has a width of its
 own, bounds are searched from the one before: steps double, then are halved.
 
 State: a bound for each part. Invariant: every row before the bound lies outside the window. Cost: one step
@@ -130,7 +130,7 @@ def _advance(times, edge, bound, high):
 
 
 @kernel(forceinline=True)
-def _advance_eight(times, own, shift, i, bound, high, row, out):
+def _advance_eight(times, own, shift, i, bound, high, out):
     """Write the bounds at the own times ``i, ..., i + 7``, which lie in ``bound, ..., high``.
 
     A time lies before a bound if it is less than the own time plus `shift`.
@@ -151,16 +151,16 @@ def _advance_eight(times, own, shift, i, bound, high, row, out):
         else:
             counts = add_if_less(counts, times[bound & INDEX], edges)
             bound += 1
-    store(counts, out, row)
+    store(counts, out, i)
 
 
 @kernel
-def _merge_eights(times, own, distance, passes, i, low, high, first, last, out):
-    """Write one bound of most rows from `first` on, whose own times begin at `i`; return their number.
+def _merge_eights(times, own, distance, passes, low, high, first, last, out):
+    """Write one bound of most rows from `first` on; return their number.
 
     It is 0 where there are few rows, and where an edge would overflow.
     """
-    now, latest = own[i], own[i + last - first - 1]
+    now, latest = own[first], own[last - 1]
     beyond = now < _FIRST - distance if distance < 0 else latest >= _LAST - distance
     if last - first < _PARTS_FROM or beyond:
         return 0
@@ -173,75 +173,44 @@ def _merge_eights(times, own, distance, passes, i, low, high, first, last, out):
             if k:
                 bound = out[first + row - 1]
             else:
-                bound = _bisect(times, edge_of(own[i + row], distance, passes), low, high)
-            _advance_eight(times, own, shift, i + row, bound, high, first + row, out)
+                bound = _bisect(times, edge_of(own[first + row], distance, passes), low, high)
+            _advance_eight(times, own, shift, first + row, bound, high, out)
             row += size
     return done
 
 
 @kernel
-def _no_eights(times, own, distance, passes, i, low, high, first, last, out):
+def _no_eights(times, own, distance, passes, low, high, first, last, out):
     return 0
 
 
-def merged_in_eights(times, own, distance, passes, i, low, high, first, last, out):
+def merged_in_eights(times, own, distance, passes, low, high, first, last, out):
     """Write one bound of most rows from `first` on; return their number, 0 for floats, which are rounded."""
     kernel = _no_eights if times.dtype.kind == "f" else _merge_eights
-    return kernel(times, own, distance, passes, i, low, high, first, last, out)
+    return kernel(times, own, distance, passes, low, high, first, last, out)
 
 
 @dispatched(merged_in_eights)
-def _merged_in_eights(times, own, distance, passes, i, low, high, first, last, out):
+def _merged_in_eights(times, own, distance, passes, low, high, first, last, out):
     return _no_eights if isinstance(times.dtype, types.Float) else _merge_eights
 
 
 @kernel
-def _merge(times, own, distance, passes, origin, step, low, high, first, last, out):
-    """Write one bound of the rows ``first, ..., last - 1`` of a segment, see :func:`time_bounds`.
-
-    Row ``row`` of the output belongs to the time ``own[origin + row * step]``, which never decrease.
-    """
-    if step == 1:
-        done = merged_in_eights(times, own, distance, passes, origin + first, low, high, first, last, out)
-        low, first = out[first + done - 1] if done else low, first + done
+def _merge(times, own, distance, passes, low, high, first, last, out):
+    """Write one bound of each of the own times ``first, ..., last - 1``, which never decrease."""
+    done = merged_in_eights(times, own, distance, passes, low, high, first, last, out)
+    low, first = out[first + done - 1] if done else low, first + done
     size = -((first - last) // 4) if last - first >= _PARTS_FROM else last - first
     row = first
     while row < last:
-        out[row] = _bisect(times, edge_of(own[origin + row * step], distance, passes), low, high)
+        out[row] = _bisect(times, edge_of(own[row], distance, passes), low, high)
         row += size
     for k in range(1, size):
         row = first + k
         while row < last:
-            edge = edge_of(own[(origin + row * step) & INDEX], distance, passes)
+            edge = edge_of(own[row & INDEX], distance, passes)
             out[row & INDEX] = _advance(times, edge, out[(row - 1) & INDEX], high)
             row += size
-
-
-@kernel(forceinline=True)
-def _data_row(position, origin, stride, row):
-    return position[row] if len(position) else origin + row * stride
-
-
-@kernel
-def time_bounds(times, distance, passes, offsets, position, origin, stride, out):
-    """Write to `out` how many rows lie before the edge of each of some rows of data.
-
-    The edge lies `distance` from the time of the row, before it if that is negative; `passes` says whether
-    times equal to the edge lie before it. The rows are `position`, or ``origin, origin + stride, ...`` if
-    that is empty. Within a segment they are equally far apart.
-    """
-    first = segment = 0
-    while first < len(out):
-        here = _data_row(position, origin, stride, first)
-        while offsets[segment + 1] <= here:
-            segment += 1
-        low, high = offsets[segment], offsets[segment + 1]
-        last, step = first + 1, 1
-        if last < len(out) and _data_row(position, origin, stride, last) < high:
-            step = _data_row(position, origin, stride, last) - here
-            last = min(first + (high - here + step - 1) // step, len(out))
-        _merge(times, times, distance, passes, here - first * step, step, low, high, first, last, out)
-        first = last
 
 
 @kernel
@@ -282,7 +251,7 @@ def edge_bounds(times, offsets, own, own_offsets, distance, passes, out):
             low = _bisect(times, edge_of(own[first], distance[0], passes), low, high)
             high = _bisect(times, edge_of(own[end - 1], distance[0], passes), low, high)
             if high - low < SPARSE * (end - first):
-                _merge(times, own, distance[0], passes, 0, 1, low, high, first, end, out)
+                _merge(times, own, distance[0], passes, low, high, first, end, out)
                 continue
         bound = low
         for i in range(first, end):

@@ -6,10 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rollstat.kernels.time_bounds import edge_bounds, first_unordered, lags_agree, regular_gap, time_bounds
+from rollstat.kernels.time_bounds import edge_bounds, first_unordered, lags_agree, regular_gap
 
 LEAST, MOST = -(2**63), 2**63 - 1
-NO_ROWS = np.empty(0, np.int64)
 
 
 def exact(number):
@@ -27,10 +26,9 @@ def expected_bounds(times, distance, passes, offsets, rows):
     return found
 
 
-def bounds(times, distance, passes, offsets, rows, step=1):
-    out = np.empty(len(rows), np.int64)
-    position = NO_ROWS if step else np.asarray(rows)
-    time_bounds(times, times.dtype.type(distance), passes, offsets, position, int(rows[0]), step or 1, out)
+def bounds(times, distance, passes, offsets, rows):
+    out, distances = np.empty(len(rows), np.int64), np.array([distance], times.dtype)
+    edge_bounds(times, offsets, times[rows], np.searchsorted(rows, offsets), distances, passes, out)
     return out.tolist()
 
 
@@ -45,11 +43,11 @@ def test_bounds_agree_with_exact_arithmetic(dtype, distance, passes, step, rng):
     offsets = np.array([0, 280, 280, 290, 301])
     for part in (offsets, np.array([0, 290, 301])):
         rows = np.arange(0, int(part[1]), step)
-        assert bounds(times, distance, passes, part, rows, step) == expected_bounds(
+        assert bounds(times, distance, passes, part, rows) == expected_bounds(
             times, distance, passes, part, rows
         )
     rows = np.concatenate([np.arange(0, 280, 3), np.arange(280, 290, 3), np.arange(290, 301, 3)])
-    assert bounds(times, distance, passes, offsets, rows, 0) == expected_bounds(
+    assert bounds(times, distance, passes, offsets, rows) == expected_bounds(
         times, distance, passes, offsets, rows
     )
 
