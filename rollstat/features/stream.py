@@ -493,7 +493,7 @@ class FeatureStream:
 
     Notes
     -----
-        Each set of keys holds once, for all features, the rows of each key that its windows can still need.
+    Each set of keys holds once, for all features, the rows of each key that its windows can still need.
 
     Cost: pushing a row takes O(1) amortised, or O(d) for a late row before d newer rows. A query
     takes O(m log m) for each column of m rows, and O(m) for each of its windows.
