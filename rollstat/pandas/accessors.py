@@ -139,18 +139,14 @@ def _document(statistic: Statistic, kept: set[str], options: str) -> str:
     parts = [entries[i:j].rstrip() for i, j in zip(starts, [*starts[1:], len(entries)])]
     own = [part for part in parts if kept >= set(part.partition(" : ")[0].split(", "))]
     own += [options] if options else []
-    own.append(
-        "numeric_only : bool, default False\n    Leave out columns of a DataFrame that do not hold numbers."
-    )
+    own.append("numeric_only : bool, default False\n    Skip DataFrame columns that are not numeric.")
     lines = [head.strip(), "", "Parameters", "----------", *own, "", "Returns", "-------"]
     lines += [
         "Series or DataFrame",
         "    With the index and the columns of the data. Several outputs, or several values of",
     ]
     lines += ["    a parameter, are columns.", "", "See Also", "--------"]
-    lines += [
-        f"rollstat.{statistic.function.__name__} : The same for arrays, with missing values, cost and source."
-    ]
+    lines += [f"rollstat.{statistic.function.__name__} : The array function, with its cost and source."]
     return "\n".join(lines)
 
 
@@ -295,7 +291,7 @@ class _Accessor:
         window
             The window.
         numeric_only : bool, default False
-            Leave out columns of a DataFrame that do not hold numbers.
+            Skip DataFrame columns that are not numeric.
         **options
             As in :func:`rollstat.pandas.rolling`.
 

@@ -153,7 +153,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
         bias : bool, default False
             Whether to leave out the correction for the number of observations.
         numeric_only : bool, default False
-            Leave out columns of a DataFrame that do not hold numbers.
+            Skip DataFrame columns that are not numeric.
 
         Returns
         -------

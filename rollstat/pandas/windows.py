@@ -503,7 +503,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         ddof : int, default 1
             The divisor is the number of observations minus `ddof`.
         numeric_only : bool, default False
-            Leave out columns of a DataFrame that do not hold numbers.
+            Skip DataFrame columns that are not numeric.
         engine : str, optional
             With ``"numba"`` pandas computes.
         engine_kwargs : dict, optional
@@ -562,7 +562,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         interpolation : {"linear", "lower", "higher", "nearest", "midpoint"}
             How to compute a quantile that lies between two observations.
         numeric_only : bool, default False
-            Leave out columns of a DataFrame that do not hold numbers.
+            Skip DataFrame columns that are not numeric.
 
         Returns
         -------
@@ -592,7 +592,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         pct : bool, default False
             Whether to divide the ranks by the number of observations.
         numeric_only : bool, default False
-            Leave out columns of a DataFrame that do not hold numbers.
+            Skip DataFrame columns that are not numeric.
 
         Returns
         -------
@@ -616,7 +616,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         ddof : int, default 1
             The divisor is the number of observations minus `ddof`.
         numeric_only : bool, default False
-            Leave out columns of a DataFrame that do not hold numbers.
+            Skip DataFrame columns that are not numeric.
 
         Returns
         -------
@@ -747,7 +747,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         Parameters
         ----------
         numeric_only : bool, default False
-            Leave out columns of a DataFrame that do not hold numbers.
+            Skip DataFrame columns that are not numeric.
 
         Returns
         -------
