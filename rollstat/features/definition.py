@@ -324,7 +324,7 @@ class Features:
         Raises
         ------
         ValueError, TypeError
-            If a column is missing or of a dtype that its statistic does not take; the message names both.
+            If a column is missing, or a statistic does not support its dtype; the message names both.
         """
         spark = type(frame).__module__.startswith("pyspark.")
         # Both load what they need on first use, and only one of them is needed.

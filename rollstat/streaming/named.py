@@ -32,15 +32,15 @@ _WINDOW = """window : int, float, str, timedelta, Expanding or None
 _MIN_PERIODS = """min_periods : int, optional
     Minimum number of observations for a result. Default: {default}."""
 _LATENESS = """lateness : float, str or timedelta, optional
-    For a time window: how much older than the newest element one may be that :meth:`insert` adds."""
+    For a time window: how much older than the newest element an inserted element (:meth:`insert`) may be."""
 _CLOSED = """closed : {"right", "both", "left", "neither"}, default "right"
-    Which ends the window includes. Without the right one, results are over the rows before the newest, and
-    before its time if the window is a duration; a push then takes some microseconds."""
+    Which ends the window includes. With ``"left"`` and ``"neither"``, results exclude the newest row (in time
+    windows, all rows with its time), and a push takes some microseconds."""
 _NAN_POLICY = """nan_policy : {"omit", "propagate", "raise"}, default "omit"
-    What to do with missing elements: ignore them; answer with a missing result while the window holds one; or
-    raise ValueError. Pushes take longer with the others than with ``"omit"``."""
+    What to do with missing elements: ignore them; return a missing result while the window holds one; or
+    raise ValueError. Pushes are fastest with ``"omit"``."""
 _INF = """inf : {"value", "missing"}, default "value"
-    What infinite elements of floats are: values like any other, or missing ones."""
+    Whether infinite floats are ordinary values or missing values."""
 _DTYPES = {"f": "floats", "i": "integers", "b": "bool", "M": "datetimes", "m": "timedeltas"}
 
 
@@ -101,7 +101,7 @@ def _docstring(row: StreamRow) -> str:
         f"{summary}, one element at a time.",
         *([row.notes] if row.notes else []),
         "Parameters\n----------\n" + "\n".join(entries),
-        f"See Also\n--------\n{registered.function.__name__} : The same over arrays.",
+        f"See Also\n--------\n{registered.function.__name__} : The array function.",
         "Notes\n-----\n"
         f"Cost of a push: {cost}.\n\n"
         "A missing element (None, NaN or NaT) takes a row but is not an observation. With fewer\n"

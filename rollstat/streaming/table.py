@@ -269,8 +269,8 @@ _OPERATORS: list[tuple[str, str, str, str, str, Any]] = [
 ]
 _HALFLIFE = (
     "float, str or timedelta, optional",
-    'The number of rows in which weights halve; or the time, such as ``"5min"``, and elements then need\n'
-    "    their times in :meth:`push`. For a time window it is a time too.",
+    'The number of rows in which weights halve; or a duration, such as ``"5min"``, and :meth:`push` then\n'
+    "    needs the time of each element. Time windows need a duration.",
 )
 _HALF, _PUSHED = "alpha=0.5", "(4.0, 1.0), (1.0, 2.0)"
 # Exponentially weighted, with the statistic of the operator:
@@ -320,9 +320,9 @@ _TWO_HEAPS: dict[str, Any] = {"algorithms": _ORDER_ALGORITHMS}
 _EXTREMUM: dict[str, Any] = {"algorithms": {"wedge": "O(1) amortised, O(m) in the worst single push"}}
 _WEDGE: dict[str, Any] = {"cost": "O(1) comparisons amortised, O(m) in the worst case"}
 _POSITION: dict[str, Any] = _WEDGE | {"rejected": {"relative_to": "a stream counts from its first row"}}
-_TUPLE = "A result is a tuple\n    for a sequence, whose pushes take O(m) moves of adjacent numbers."
+_TUPLE = "For a sequence,\n    results are tuples, and a push takes O(m) moves of adjacent numbers."
 _SMALLEST = "1 is the smallest, 2 the second smallest, -1 the largest."
-_OLDER = "Of equal values the older row counts as the smaller."
+_OLDER = "The older of equal values counts as the smaller."
 _ADDITIONS: dict[str, Any] = {"cost": "O(m) additions"}
 
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -356,7 +356,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "trimmed_mean": _ADDITIONS,
     "winsorized_mean": _ADDITIONS,
     "sum": {
-        "notes": "Nothing is subtracted from a running total: a value that has left the window has no effect."
+        "notes": "Nothing is subtracted from a running total, so values that left the window have no effect."
     },
     "linear_fit": {"notes": "The first row of the window is row 0, as in :func:`rolling_linear_fit`."},
 }
