@@ -366,7 +366,7 @@ LARGEST_WINDOW = {
     ("hampel", "screamer"): 101,
     ("drawdown", "pandas"): 1_001,
     ("mean_abs_dev", "rollstat"): 1_001,
-    **{(name, "DuckDB"): 1_001 for name in ("median", "quantile")},
+    **{(name, "DuckDB"): 1_001 for name in PEERS},
     **{(name, "TA-Lib"): 100_000 for name in PEERS},  # which it accepts at most
 }
 
