@@ -4,7 +4,8 @@
 
     keys --> order, segments --> bounds of each window --> calls, one for each selection --> columns
 
-Order statistics of one column and window, such as medians and quantiles, are found by one selection.
+Order statistics of one column and window, such as medians and quantiles, are found by one selection. Means
+follow from the sums of their windows.
 """
 
 from collections import deque
@@ -103,11 +104,26 @@ class Order:
 
 @dataclass
 class _Job:
-    """A call, what converts its results, and the numbers of the columns that these are, by feature."""
+    """A call, what converts its results, and the numbers of the columns that these are, by feature.
+
+    Means follow from sums, if there is a job for them.
+    """
 
     call: Any
     convert: Callable[[Any, Any, str], Any]
     numbers: list[list[int]]
+    mean: "_Job | None" = None
+
+    def run(self) -> list[NDArray[Any]]:
+        """Return the results."""
+        results = flattened(self.call.run())
+        if self.mean is None:
+            return results
+        if np.isinf(np.ma.getdata(results[0])).any():  # where means may be finite
+            return [*results, *self.mean.run()]
+        count = REGISTRY["count"].resolve(self.call.arrays[0], window=self.call.window, threads=1).run()
+        with np.errstate(invalid="ignore"):  # no observation
+            return [*results, results[0] / np.ma.getdata(count)]
 
 
 class _Series:
@@ -177,7 +193,7 @@ class _Series:
         return made(*windows.bounds(0, windows.rows), windows.length, windows.min_periods, windows.kind)
 
     def _merged(self, jobs: dict[Any, list[int]]) -> list[_Job]:
-        """Return the calls, one for all order statistics of the same values and windows."""
+        """Return the calls, one for order statistics, and one for sum and mean, of the same windows."""
         found: dict[Any, _Job] = {}
         for numbers in jobs.values():
             column = self._features.columns[numbers[0]]
@@ -188,15 +204,22 @@ class _Series:
             with naming(feature, column.window):
                 arrays = [source.values for source in sources]
                 call = feature.call(arrays, self._shared[windows], threads=1, **options)
-            key: Any = numbers[0]
+            shared = windows, *keys, *sorted(map(repr, options.items()))
+            key: Any = (numbers[0],)
             make = getattr(call, "make", None)
             if isinstance(make, partial) and make.func is OrderStatistics and not make.keywords["positions"]:
-                key = windows, *keys, *sorted(map(repr, options.items()))
+                key = "selection", *shared
+            elif arrays[0].dtype == np.float64 and options.keys() <= {"min_periods"}:
+                key = feature.statistic, *shared
+                key = (numbers[0],) if key in found else key
             job = found.setdefault(key, _Job(call, sources[0].convert, []))
             if job.numbers and make is not None:
                 requests = *job.call.make.keywords["requests"], *make.keywords["requests"]
                 job.call = replace(job.call, make=partial(make, requests=requests), stack=False)
             job.numbers.append(numbers)
+        for key in [key for key in found if key[0] == "mean"]:
+            if sums := found.get(("sum", *key[1:])):
+                sums.mean = found.pop(key)
         return list(found.values())
 
     def _run(self, found: list[Any], job: _Job) -> None:
@@ -204,7 +227,7 @@ class _Series:
         columns = self._features.columns
         feature = columns[job.numbers[0][0]].feature
         with naming(feature, columns[job.numbers[0][0]].window):
-            results = flattened(job.call.run())
+            results = job.run()
         name = REGISTRY[feature.statistic].function.__name__
         if feature.statistic in POSITIONS and feature.parameters.get("relative_to", "data") == "data":
             for rows in map(np.ma.getdata, results):
@@ -213,7 +236,8 @@ class _Series:
         if not self._rows.implementation.is_pandas():
             missing = [self._put_mask(mask) for mask in missing_results(name, results, filled=False)]
             results = list(map(np.ma.getdata, results))
-        numbers = (number for several in job.numbers for number in several)
+        several = job.numbers if job.mean is None else [*job.numbers, *job.mean.numbers]
+        numbers = (number for each in several for number in each)
         for number, result, mask in zip(numbers, results, missing):
             found[number] = result, mask, job.convert
 

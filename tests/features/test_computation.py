@@ -94,6 +94,22 @@ def test_order_statistics_of_one_window_are_those_of_separate_calls():
     check(frame, features, expected)
 
 
+@pytest.mark.parametrize("largest", [9.0, 1.5e308])  # whose sums are infinite
+def test_means_with_sums_are_those_of_separate_calls(largest):
+    frame = transactions()
+    frame["amount"] *= largest / 9
+    means = f.mean("amount").over("2D", 4, min_periods=0)
+    columns = [f.mean("amount").over(4).alias("full"), means, f.sum("amount").over("2D", 4, min_periods=0)]
+    columns += [f.sum("amount").over(4, min_periods=0).alias("again")]
+    found = f.Features(columns, by="customer", on="time", closed="left").compute(frame)
+    expected = f.Features([means], by="customer", on="time", closed="left").compute(frame)
+    assert np.isinf(found["amount_sum_4"]).any() == (largest > 9)
+    np.testing.assert_array_equal(found["again"], found["amount_sum_4"])
+    for name in ("amount_mean_2D", "amount_mean_4"):
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-15)
+    assert np.isnan(expected["amount_mean_2D"]).any()
+
+
 @pytest.mark.parametrize(
     "condition", ["category == 'food' and not amount <= 2", "food", "category in ('food',) and 2 < amount"]
 )
