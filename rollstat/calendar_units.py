@@ -15,14 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat._extras import require
-from rollstat.durations import months
+from rollstat.durations import UNITS, months
+
+_CLOCK = {"hours": "h", "minutes": "min", "seconds": "s", "milliseconds": "ms", "microseconds": "us"}
+_CLOCK = {name: UNITS[unit] for name, unit in _CLOCK.items()} | {"nanoseconds": 1}
 
 
 def is_calendar(width: Any) -> bool:
     """Return whether a width is one of calendar units: its length depends on the time."""
     if isinstance(width, str):
         return months(width) is not None
-    return hasattr(width, "rollback") and not _is_fixed(width)
+    return hasattr(width, "rollback") and fixed_length(width) is None
 
 
 def depends_on_time(window: Any) -> bool:
@@ -30,11 +33,17 @@ def depends_on_time(window: Any) -> bool:
     return is_calendar(window) or any(map(is_calendar, getattr(window, "__dict__", {}).values()))
 
 
-def _is_fixed(offset: Any) -> bool:
+def fixed_length(offset: Any) -> int | None:
+    """Return the nanoseconds of an offset of pandas of fixed length; None for other objects."""
     try:
-        return isinstance(offset.nanos, int)
-    except ValueError:  # of pandas, for offsets whose length is not fixed
-        return False
+        return int(offset.nanos)
+    except AttributeError:
+        return None
+    except ValueError:  # of pandas, also for a DateOffset of hours or less
+        given = getattr(offset, "kwds", {})
+        if not given or not set(given) <= set(_CLOCK):
+            return None
+        return int(offset.n * sum(_CLOCK[unit] * count for unit, count in given.items()))
 
 
 def distances(width: Any, times: NDArray[Any], zone: Any, *, later: bool) -> NDArray[np.int64]:

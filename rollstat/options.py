@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import read_only
-from rollstat.calendar_units import distances, is_calendar
+from rollstat.calendar_units import distances, fixed_length, is_calendar
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.durations import ALLOWED, UNITS, nanoseconds
 from rollstat.kernels.time_bounds import first_unordered, regular_gap
@@ -643,9 +643,8 @@ def parse_width(window: Any, name: str = "window") -> Fraction | None:
         return Fraction(int(window.astype(np.int64))) * count * UNITS[name]
     if isinstance(window, timedelta):
         return Fraction(window // timedelta(microseconds=1)) * 1000
-    if not is_calendar(window) and isinstance(getattr(window, "nanos", None), int):
-        return Fraction(window.nanos)
-    return None
+    length = fixed_length(window)
+    return None if length is None else Fraction(length)
 
 
 def width_text(width: Fraction | int) -> str:

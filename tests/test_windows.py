@@ -313,7 +313,7 @@ def test_positions_in_segments_of_several_columns(rng):
         (pd.offsets.BDay(), {"times": np.arange(3).astype("m8[s]")}, "window needs datetimes as times"),
         ("1 month", {"times": np.arange(3).astype("M8[s]"), "center": True}, "center does not apply"),
         (
-            pd.DateOffset(hours=1),
+            pd.DateOffset(days=1, hours=1),
             {"times": np.arange(3).astype("M8[D]")},
             "window must hold whole units of the times, D",
         ),

@@ -1,8 +1,10 @@
 """Times of rows, oldest first."""
 
 import numpy as np
+import pandas as pd
+import pytest
 
-from rollstat.streaming.window_spec import Times
+from rollstat.streaming.window_spec import Times, WindowSpec
 
 
 def test_times_are_a_queue(rng):
@@ -35,3 +37,10 @@ def test_times_are_a_queue(rng):
     twin.note(np.array([1300]))
     assert twin.up_to(1299) == 1300
     assert (twin.newest, times.newest) == (1300, None)
+
+
+def test_offsets_of_fixed_length_are_durations():
+    for offset in (pd.DateOffset(minutes=2, seconds=30), pd.offsets.Second(150), pd.DateOffset(seconds=150)):
+        assert WindowSpec.parse(offset) == WindowSpec.parse("150s")
+    with pytest.raises(TypeError, match="got <DateOffset: days=1>"):  # a day of the calendar
+        WindowSpec.parse(pd.DateOffset(days=1))
