@@ -5,9 +5,11 @@ columns of a frame by name. What is not such a column is evaluated into an addit
 the frame, which the result does not contain.
 """
 
+import numbers
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,6 +35,9 @@ ColumnLike: TypeAlias = str | Column
 _PATH = re.compile(r"[.`]")
 _SORTED = re.compile(r" (?:ASC|DESC) NULLS (?:FIRST|LAST)$")
 _UNORDERED = (T.MapType, T.VariantType)
+# Types of values that take the place of null in columns that hold no numbers.
+_FILLS: dict[type, tuple[type, ...]] = {T.StringType: (str,), T.BooleanType: (bool,), T.DateType: (date,)}
+_FILLS |= {T.TimestampType: (datetime,), T.TimestampNTZType: (datetime,)}
 
 
 @dataclass(frozen=True)
@@ -234,6 +239,20 @@ def check_frame(name: str, df: Any) -> None:
             f"{name} must be a pyspark.sql.DataFrame; got {kind}: spark.createDataFrame converts a "
             "pandas frame, and to_spark() one of pandas-on-Spark"
         )
+
+
+def filled(column: Column, of: T.DataType, fill_value: Any) -> Column:
+    """Return a new column with a value in place of null, or raise if its type does not hold the value."""
+    if fill_value is None:
+        return column
+    number = isinstance(fill_value, numbers.Real) and not isinstance(fill_value, bool)
+    if isinstance(of, T.IntegralType):
+        fits = number and fill_value % 1 == 0
+    else:
+        fits = number if isinstance(of, T.NumericType) else type(fill_value) in _FILLS.get(type(of), ())
+    if not fits:
+        raise ValueError(f"fill_value must be a value of {of.simpleString()}; got {fill_value!r}")
+    return F.coalesce(column, F.lit(fill_value).cast(of))
 
 
 def with_plain_names(df: DataFrame) -> tuple[DataFrame, list[str]]:

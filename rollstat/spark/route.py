@@ -31,7 +31,6 @@ normalized keys), https://doi.org/10.1145/1132960.1132964.
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime
 from inspect import signature
 from typing import Any
 
@@ -43,6 +42,7 @@ from pyspark.sql import types as T
 from pyspark.sql.functions import arrow_udf
 
 from rollstat.explanation import Explanation, Step
+from rollstat.options import whole_number
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import Aggregate
 from rollstat.spark.arrow_columns import kind_of
@@ -50,13 +50,18 @@ from rollstat.spark.batch_walk import ResultsJob, WalkJob, WalkPlan
 from rollstat.spark.buckets import BUCKET, HALO, MAX_BUCKETS, Split, split_series, without_bound
 from rollstat.spark.expanding import STATE_SCHEMA, BucketStates, carrying, start_states
 from rollstat.spark.labels import check_labels, labels_of, with_labels
-from rollstat.spark.request import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
+from rollstat.spark.request import (
+    ColumnLike,
+    ColumnReferences,
+    Request,
+    check_frame,
+    filled,
+    with_plain_names,
+)
 from rollstat.spark.start import known_warnings
 
-# Types of values that take the place of null in columns that hold no numbers.
-_FILLS: dict[type, tuple[type, ...]] = {T.StringType: (str,), T.BooleanType: (bool,), T.DateType: (date,)}
-_FILLS |= {T.TimestampType: (datetime,), T.TimestampNTZType: (datetime,)}
 HASH, _RESULTS = "rollstat_hash", "rollstat_results"
+_ONE, _NUMBER = "rollstat_one", "rollstat_number"
 ORDER_BITS = 32
 _HALF = 2 ** (ORDER_BITS - 1)
 _LARGEST = 2.0**63  # larger numbers are clipped to this
@@ -66,7 +71,7 @@ _EPOCH = 946_684_800  # seconds; timestamps within 68 years of the year 2000 get
 
 
 @known_warnings()
-def rolling(  # 17 parameters: one for each public option
+def rolling(  # 18 parameters: one for each public option
     df: DataFrame,
     *,
     partition_by: ColumnLike | Sequence[ColumnLike] = (),
@@ -80,6 +85,7 @@ def rolling(  # 17 parameters: one for each public option
     min_periods: int | None = None,
     center: bool = False,
     closed: str | None = None,
+    step: int | None = None,
     equal_times: str = "past",
     nan_policy: str = "omit",
     inf: str = "value",
@@ -130,6 +136,8 @@ def rolling(  # 17 parameters: one for each public option
         once with all its columns, followed by the new columns. Windows that look ahead are not allowed.
     min_periods, center, closed, equal_times, nan_policy, inf, algorithm
         As in the array functions. Nulls and NaN are missing values, and a missing result is null.
+    step : int, optional
+        Return every `step`-th row of each series only, from its first row on.
     fill_value : scalar, optional
         Replaces missing results; must be exactly representable in the type of each new column.
 
@@ -171,6 +179,11 @@ def rolling(  # 17 parameters: one for each public option
     ...     aggs={"typical": ("median", "dep_delay"), "second": ("kth", "dep_delay", {"k": 2})},
     ... )
     """
+    if step is not None:
+        every = whole_number("step", step, 1)
+        if at is not None:
+            raise ValueError("step does not apply to labels: give the labels of some rows")
+        df, aggs = df.withColumn(_ONE, F.lit(1)), _with_positions(aggs)
     options: dict[str, Any] = {"min_periods": min_periods, "center": center, "closed": closed}
     options |= {"equal_times": equal_times, "nan_policy": nan_policy, "inf": inf, "algorithm": algorithm}
     wanted: dict[str, Any] = {
@@ -189,23 +202,17 @@ def rolling(  # 17 parameters: one for each public option
     given = [rows[name] for name in rows.columns[: len(old)]]
     if at is not None:
         rows, given = labels_of(rows, plan, len(old))
-    made = [_filled(rows[field.name], field.dataType, fill_value) for field in new]
+    made = [filled(rows[field.name], field.dataType, fill_value) for field in new]
     names = [*old, *(field.name for field in plan.fields)]
-    return rows.select(*(column.alias(name) for column, name in zip([*given, *made], names)))
+    result = rows.select(*(column.alias(name) for column, name in zip([*given, *made], names)))
+    return result if step is None else result.where(F.col(_NUMBER) % every == 0).drop(_ONE, _NUMBER)
 
 
-def _filled(column: Column, of: T.DataType, fill_value: Any) -> Column:
-    """Return a new column with a value in place of null, or raise if its type does not hold the value."""
-    if fill_value is None:
-        return column
-    number = isinstance(fill_value, numbers.Real) and not isinstance(fill_value, bool)
-    if isinstance(of, T.IntegralType):
-        fits = number and fill_value % 1 == 0
-    else:
-        fits = number if isinstance(of, T.NumericType) else type(fill_value) in _FILLS.get(type(of), ())
-    if not fits:
-        raise ValueError(f"fill_value must be a value of {of.simpleString()}; got {fill_value!r}")
-    return F.coalesce(column, F.lit(fill_value).cast(of))
+def _with_positions(aggs: Any) -> Any:
+    """Return the statistics, and the position of each row, that of the maximum of a window of it alone."""
+    options = {"min_periods": 1, "center": False, "closed": None, "equal_times": "past"}
+    number = Aggregate("argmax", (_ONE,), {}, (_NUMBER,), (1,), options)
+    return {**aggs, _NUMBER: number} if isinstance(aggs, Mapping) else [*aggs, number]
 
 
 def _planned(

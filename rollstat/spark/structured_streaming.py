@@ -44,7 +44,14 @@ import rollstat
 from rollstat.options import parse_width
 from rollstat.spark.aggregates import CallWindow, SparkCall, parse_window
 from rollstat.spark.batch_walk import WalkPlan
-from rollstat.spark.request import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
+from rollstat.spark.request import (
+    ColumnLike,
+    ColumnReferences,
+    Request,
+    check_frame,
+    filled,
+    with_plain_names,
+)
 from rollstat.spark.route import HASH, hash_of
 from rollstat.spark.start import ROCKS_DB, STATE_STORE, known_warnings
 from rollstat.spark.stream_series import (
@@ -84,7 +91,7 @@ _TASK, _TASK_ENTRY = (
 
 
 @known_warnings()
-def rolling_stream(  # 14 parameters: one for each public option
+def rolling_stream(  # 15 parameters: one for each public option
     df: DataFrame,
     *,
     partition_by: ColumnLike | Sequence[ColumnLike],
@@ -100,6 +107,7 @@ def rolling_stream(  # 14 parameters: one for each public option
     closed: str | None = None,
     nan_policy: str = "omit",
     inf: str = "value",
+    fill_value: Any = None,
     algorithm: str = "auto",
 ) -> DataFrame:
     """Compute rolling statistics of every series of a stream.
@@ -145,6 +153,8 @@ def rolling_stream(  # 14 parameters: one for each public option
         needs its own name.
     min_periods, closed, nan_policy, inf, algorithm
         As in the array functions.
+    fill_value : scalar, optional
+        As in :func:`rollstat.spark.rolling`.
     center : bool
         Must be False: the newest row of a stream has no later rows.
 
@@ -193,6 +203,9 @@ def rolling_stream(  # 14 parameters: one for each public option
     df = references.frame()
     plan = request.plan(df.schema, case_sensitive=references.case_sensitive)
     _check(df, plan, watermark)
+    made = {}
+    if fill_value is not None:
+        made = {each.name: filled(F.col(f"`{each.name}`"), each.dataType, fill_value) for each in plan.fields}
     if initial is not None:
         initial = references.frame(initial)
         _check_initial(initial, df, plan)
@@ -210,7 +223,8 @@ def rolling_stream(  # 14 parameters: one for each public option
     result = answers.mapInArrow(_unpack, T.StructType([*given, *plan.fields]).add(_FATE, T.ByteType()))
     fates = {"rows": RETURNED, "late": LATE, "null_time": NULL_TIME}
     counts = [F.count_if(F.col(_FATE) == number).alias(name) for name, number in fates.items()]
-    return result.observe(metrics, *counts).where(F.col(_FATE) == RETURNED).drop(_FATE, *references.added)
+    result = result.observe(metrics, *counts).where(F.col(_FATE) == RETURNED).drop(_FATE, *references.added)
+    return result.withColumns(made) if made else result
 
 
 def _answers(

@@ -359,3 +359,20 @@ def test_a_value_in_place_of_missing_results(spark):
             rolling(frame, order_by="id", window=3, aggs={"m": aggs["m"], "s": aggs["s"]}, fill_value=fill)
     with pytest.raises(ValueError, match="a value of boolean; got -1"):
         rolling(frame, order_by="id", window=3, aggs=aggs, fill_value=-1)
+
+
+def test_every_third_row_of_each_series(spark):
+    frame = spark.range(20).selectExpr("id % 2 AS key", "id", "IF(id % 7 = 1, NULL, id) AS x")
+    given = {"order_by": "id", "window": 4, "closed": "left", "min_periods": 1}
+    aggs = {"m": ("median", "x"), "s": ("sum", "x")}
+    for by in ("key", ()):
+        whole = rolling(frame, partition_by=by, aggs=aggs, **given).toArrow().sort_by("id").to_pylist()
+        series = [[row for row in whole if not by or row["key"] == key] for key in ((0, 1) if by else (0,))]
+        found = rolling(frame, partition_by=by, aggs=aggs, step=3, split=2, **given)
+        assert found.columns == ["key", "id", "x", "m", "s"]
+        wanted = sorted((row for rows in series for row in rows[::3]), key=lambda row: row["id"])
+        assert found.toArrow().sort_by("id").to_pylist() == wanted
+    with pytest.raises(ValueError, match="step must be"):
+        rolling(frame, aggs=aggs, step=0, **given)
+    with pytest.raises(ValueError, match="step does not apply to labels"):
+        rolling(frame, aggs=aggs, step=2, at=frame.select("id"), **given)

@@ -118,7 +118,7 @@ def test_behind_a_watermark_rows_come_in_order(spark, tmp_path):
     for number in range(2):
         write(mixed.slice(200 * number, 200), tmp_path, number)
     stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
-    arguments = {"order_by": "time", "window": "30 seconds", "aggs": AGGS}
+    arguments = {"order_by": "time", "window": "30 seconds", "aggs": AGGS, "fill_value": -1}
     if pyspark.__version__.startswith("4.1."):
         with pytest.raises(RuntimeError, match=r"'key' is struct.*pyspark 4.1 cannot wait"):
             rolling_stream(stream, partition_by="key", watermark="40 seconds", **arguments)
@@ -154,6 +154,7 @@ def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
         ({"order_by": "x"}, TypeError, "order_by: 'x' is double; a stream is ordered by"),
         ({"order_by": "row", "watermark": "1 hour"}, TypeError, "a watermark needs a timestamp"),
         ({"initial": stream}, ValueError, "initial must be a batch frame with the columns"),
+        ({"fill_value": "none"}, ValueError, "fill_value must be a value of double; got 'none'"),
         ({"window": "soon"}, ValueError, "window must be a duration"),
         ({"window": rollstat.Forward(2)}, ValueError, "window must not look ahead of its row"),
         (
