@@ -56,6 +56,13 @@ def _lifted(x: float, y: float, factor: float, adjust: bool, ignore_na: bool) ->
 
 
 @jitable
+def _counted(x: float, y: float, factor: float, adjust: bool, ignore_na: bool, row: int) -> _State:
+    """Return the state of one row of a stream, with the number of its observations."""
+    value, count = (float(x), 1.0) if row >= 0 else (np.nan, 0.0)
+    return *_lifted(value, float(y), factor, adjust, ignore_na), count
+
+
+@jitable
 def _after_gap(older: _State, gap: float, newer: _State, alpha: float, timed: bool) -> _State:
     """Combine two runs without `adjust`; `gap` is the factor between their observations."""
     kept, new = (gap, 1.0 - gap) if timed else (gap / (gap + alpha), alpha / (gap + alpha))
@@ -157,8 +164,7 @@ class EwmOneByRow(EwmOne):
     ignores_row = True  # but for missing values
 
     def lift(self, x: float, row: int) -> _State:  # type: ignore[override]  # as above
-        value, count = (float(x), 1.0) if row >= 0 else (np.nan, 0.0)
-        return *_lifted(value, 0.0, self.decay, self.adjust, self.ignore_na), count
+        return _counted(x, 0.0, self.decay, self.adjust, self.ignore_na, row)
 
     def combine(self, older: _State, newer: _State) -> _State:
         return *_combine(older[:11], newer[:11], self.decay, self.adjust), older[11] + newer[11]
@@ -171,8 +177,7 @@ class EwmTwoByRow(EwmOneByRow):
     """As :class:`EwmTwo`, for streams."""
 
     def lift(self, x: float, y: float, row: int) -> _State:  # type: ignore[override]  # as above
-        value, count = (float(x), 1.0) if row >= 0 else (np.nan, 0.0)
-        return *_lifted(value, float(y), self.decay, self.adjust, self.ignore_na), count
+        return _counted(x, y, self.decay, self.adjust, self.ignore_na, row)
 
 
 class EwmOneByTime(EwmOneByRow):
@@ -181,10 +186,8 @@ class EwmOneByTime(EwmOneByRow):
     with_time = True
 
     def lift(self, x: float, time: float, row: int) -> _State:  # type: ignore[override]  # as above
-        value, count = (float(x), 1.0) if row >= 0 else (np.nan, 0.0)
-        state = _lifted(value, 0.0, 1.0, self.adjust, self.ignore_na)
-        ageless = self.ignore_na and row < 0
-        return *state, count, time, time, ageless
+        state = _counted(x, 0.0, 1.0, self.adjust, self.ignore_na, row)
+        return *state, time, time, self.ignore_na and row < 0
 
     def combine(self, older: _State, newer: _State) -> _State:
         factor = 1.0 if newer[14] else 2.0 ** ((older[13] - newer[12]) / self.decay)
@@ -196,7 +199,5 @@ class EwmTwoByTime(EwmOneByTime):
     """As :class:`EwmTwoByRow`, for rows with times."""
 
     def lift(self, x: float, y: float, time: float, row: int) -> _State:  # type: ignore[override]  # as above
-        value, count = (float(x), 1.0) if row >= 0 else (np.nan, 0.0)
-        state = _lifted(value, float(y), 1.0, self.adjust, self.ignore_na)
-        ageless = self.ignore_na and row < 0
-        return *state, count, time, time, ageless
+        state = _counted(x, y, 1.0, self.adjust, self.ignore_na, row)
+        return *state, time, time, self.ignore_na and row < 0

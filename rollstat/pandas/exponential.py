@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import typing as pandas_types
 
-from rollstat.pandas.calls import ColumnCall, RowWindows, float_values, plain_series
+from rollstat.pandas.calls import ColumnCall, RowWindows
 from rollstat.pandas.windows import Columns, all_rows, hand_back
 
 _PandasEwm: Any = pandas_types.ExponentialMovingWindow
@@ -219,13 +219,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
         if call is None or reason:
             hand_back(f"ewm.{name}", reason or self._reason())
             return getattr(super(), name)(other, pairwise, *parameters.values(), numeric_only)
-
-        def pair(one: Any, two: Any) -> Any:
-            found = call.compute(float_values(one), other=float_values(two))
-            return plain_series(found, one.index, one.name)
-
-        self._validate_numeric_only(name, numeric_only)
-        return self._apply_pairwise(self._selected_obj, other, pairwise, pair, numeric_only)
+        return self._of_pairs(call, name, other, pairwise, numeric_only)
 
     def _reason_for_pairs(self, other: Any) -> str:
         """Return why pandas computes pairs with other columns; empty if rollstat does."""

@@ -346,6 +346,20 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
         complete = result.columns.nlevels > obj.columns.nlevels or call.windows.labels is not None
         return result if complete else self._resolve_output(result, obj)
 
+    def _of_pairs(self, call: ColumnCall, name: str, other: Any, pairwise: Any, numeric_only: bool) -> Any:
+        """Return the result of a call for pairs of columns."""
+
+        def pair(one: Any, two: Any) -> Any:
+            try:
+                values = float_values(one), float_values(two)
+            except NotNumbers:
+                values = self._prep_values(one), self._prep_values(two)
+            found = call.compute(values[0], other=values[1])
+            return plain_series(found, one.index, one.name)  # not of a subclass, as in pandas
+
+        self._validate_numeric_only(name, numeric_only)
+        return self._apply_pairwise(self._selected_obj, other, pairwise, pair, numeric_only)
+
     def _by_column(self, call: ColumnCall, frame: Any) -> Any:
         """Return a statistic of a DataFrame, column by column."""
         columns = []
@@ -655,17 +669,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
             hand_back(name, "its parameters or windows")
             return self._pandas(name)(other, pairwise, ddof, numeric_only)
         call = ColumnCall(name, windows, {"ddof": ddof} if name == "cov" else {})
-
-        def pair(one: Any, two: Any) -> Any:
-            try:
-                values = float_values(one), float_values(two)
-            except NotNumbers:
-                values = self._pandas("_prep_values")(one), self._pandas("_prep_values")(two)
-            found = call.compute(values[0], other=values[1])
-            return plain_series(found, one.index, one.name)  # not of a subclass, as in pandas
-
-        self._validate_numeric_only(name, numeric_only)
-        return self._apply_pairwise(self._selected_obj, other, pairwise, pair, numeric_only)
+        return self._of_pairs(call, name, other, pairwise, numeric_only)
 
     def apply(
         self,
