@@ -112,14 +112,16 @@ class Execution:
     def _in_one_call(self, call: OneCall, line: int) -> bool:
         """Compute a line in one call; return whether this serves its values."""
         plan = self.plan
-        series = [read_only(plain(array[line])) for array in self.arrays]
+        rows, bounds = plan.covered
+        taken = line if rows is None else (line, rows)
+        series = [read_only(plain(array[taken])) for array in self.arrays]
         if self.mask is not None:
-            series = [read_only(np.where(self.mask[line], np.nan, values)) for values in series]
+            series = [read_only(np.where(self.mask[taken], np.nan, values)) for values in series]
         if plan.one_call is None:
             note_work(plan)
-        served = call.write(series, plan.bounds, [result[line] for result in self.results])
+        served = call.write(series, bounds, [result[line] for result in self.results])
         if served and plan.marks_after_call:
-            block = Block(series[0], UNKNOWN, plan.bounds.start, plan.bounds.end, others=tuple(series[1:]))
+            block = Block(series[0], UNKNOWN, bounds.start, bounds.end, others=tuple(series[1:]))
             self._mark_insufficient(block, _DEFAULT, line, 0, plan.rows)
         return served
 

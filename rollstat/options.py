@@ -778,11 +778,13 @@ def _checked_times(times: Any, at: Any, offsets: NDArray[np.int64], length: int)
     if at is not None:
         array, asked = _in_one_unit(array, kind, *numpy_times("at", at))
     unit, dtype, array = _unit("times", array.dtype), array.dtype, _plain_times("times", array)
+    _reject_nan("times", array)
     first, last = offsets[:-1], offsets[1:] - 1
     inner = first <= last
     descending = inner.any() and (array[first[inner]] > array[last[inner]]).any()
     if asked is not None:
         asked = _plain_times("at", asked)
+        _reject_nan("at", asked)
         if unit is not None and (asked == _NAT).any():
             raise ValueError(f"at must not be missing; row {int((asked == _NAT).argmax())} is NaT")
         asked = read_only(np.ascontiguousarray(_descending(asked, unit) if descending else asked))
@@ -808,7 +810,7 @@ def _descending(array: NDArray[Any], unit: Fraction | None) -> NDArray[Any]:
 
 
 def _plain_times(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Return times as int64 or float64; raise if they are of another kind, or NaN."""
+    """Return times as int64 or float64; raise if they are of another kind."""
     if array.dtype.kind in "mM":
         return array.astype(array.dtype.newbyteorder("="), copy=False).view(np.int64)
     if array.dtype.kind in "iu":
@@ -817,10 +819,12 @@ def _plain_times(name: str, array: NDArray[Any]) -> NDArray[Any]:
         return array.astype(np.int64, copy=False)
     if array.dtype.kind != "f":
         raise TypeError(f"{name} must be datetimes, timedeltas or real numbers; got {array.dtype}")
-    array = array.astype(np.float64, copy=False)
+    return array.astype(np.float64, copy=False)
+
+
+def _reject_nan(name: str, array: NDArray[Any]) -> None:
     if np.isnan(array).any():
         raise ValueError(f"{name} must not be missing; row {int(np.isnan(array).argmax())} is NaN")
-    return array
 
 
 def _in_one_unit(

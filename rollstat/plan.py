@@ -70,7 +70,7 @@ class Choice:
 
 
 # What a plan keeps that depends on its windows.
-_OF_WINDOWS = ("one_call", "bounds", "variant", "_rows", "_last_over")
+_OF_WINDOWS = ("one_call", "bounds", "covered", "variant", "_rows", "_last_over")
 _MOST_PLANS = 256
 kept_plans: dict[Any, "Plan"] = {}
 """Plans of earlier calls by all that decides them; a full store is emptied."""
@@ -570,6 +570,19 @@ class Plan:
         reads = self.computation.reads_own_row
         own = self.windows.position(0, self.rows) if reads else np.empty(0, np.int64)
         return Bounds(read_only(start), read_only(end), longest, read_only(own))
+
+    @cached_property
+    def covered(self) -> tuple[NDArray[np.int64] | None, Bounds]:
+        """The rows of the windows, one after the other, and their bounds there; None for all rows."""
+        start, end, longest, own = self.bounds
+        sizes = end - start
+        last = np.cumsum(sizes)
+        knows_rows = self.computation.knows_rows or len(own) or "position" in self.kinds
+        if knows_rows or 2 * int(last[-1]) > self.shape[self.axis]:
+            return None, self.bounds
+        first = last - sizes
+        rows = np.arange(last[-1]) + np.repeat(start - first, sizes)
+        return rows, Bounds(read_only(first), read_only(last), longest, own)
 
     @cached_property
     def variant(self) -> tuple[str, ...]:

@@ -85,6 +85,21 @@ def test_several_ranks_are_stacked_along_a_new_first_axis(rng):
     np.testing.assert_array_equal(result[1], rollstat.rolling_kth(values.T, -1, 5, axis=0, mode="valid"))
 
 
+@pytest.mark.parametrize("name", ["sum", "max", "argmax", "median", "mad", "rank", "linear_fit", "first"])
+def test_few_windows_of_a_long_series(name, rng):
+    function, times, rows = getattr(rollstat, f"rolling_{name}"), np.arange(400.0), np.array([3, 90, 94, 399])
+    values = rng.standard_normal(400)
+    values[[90, 95]] = np.nan
+    values[[89, 91, 92]] = -0.0, 0.0, np.inf
+    masked = np.ma.masked_array(values, np.arange(400) % 7 == 5)
+    for data in (values, masked):
+        options = {"times": times, "min_periods": 2}
+        whole = np.asarray(function(data, 9.0, **options))[..., rows]
+        few = np.asarray(function(data, 9.0, at=times[rows], **options))
+        np.testing.assert_allclose(few, whole, rtol=1e-12, atol=1e-15)
+        assert (np.signbit(few) == np.signbit(whole)).all()
+
+
 def test_out_may_overlap_the_input(rng):
     values = rng.random(100)
     wanted = rollstat.rolling_median(values, 5)
