@@ -34,6 +34,14 @@ import numpy as np
 from rollstat.compile.jit import INDEX, kernel
 from rollstat.kernels.rank_space.distances import centers, near_distance
 from rollstat.kernels.selection import rank_set
+from rollstat.kernels.selection.radix_sort import (
+    SortScratch,
+    allocate_sort,
+    bits_for,
+    row_mask,
+    sort_records,
+    value_range,
+)
 from rollstat.kernels.selection.rank_set import (
     RankSet,
     add,
@@ -53,6 +61,28 @@ class Scratch(NamedTuple):
 
     window: RankSet
     steps: np.ndarray
+
+
+class Memory(NamedTuple):
+    """Memory of :func:`find_in_parts`.
+
+    Attributes
+    ----------
+    rank : ndarray of int32, shape (n,)
+    ordered : ndarray of the dtype of the values, shape (rows of a part,)
+    sort : SortScratch
+    scratch : Scratch
+    """
+
+    rank: np.ndarray
+    ordered: np.ndarray
+    sort: SortScratch
+    scratch: Scratch
+
+
+def allocate(rows, most, dtype):
+    """Return memory for so many rows, and for parts of at most `most`."""
+    return Memory(np.empty(rows, np.int32), np.empty(most, dtype), allocate_sort(most), create(most))
 
 
 def create(ranks):
@@ -177,3 +207,56 @@ def find_distances(rank, ordered, start, end, scratch, lower, upper, near, far):
             near[i], far[i] = _middle_distances(ordered, low, high, ends, a_below, half, wanted, count)
             steps[0] += moved
             steps[1] = max(steps[1], moved)
+
+
+@kernel
+def find_in_parts(values, missing, start, end, fewest, memory, lower, upper, near, far):
+    """Rank a series part by part, and do what :func:`find_distances` does with each.
+
+    Parameters
+    ----------
+    values : ndarray of float64 or uint64, shape (n,)
+    missing : ndarray of bool, shape (n,), or (0,) where no value is missing
+    fewest : int
+        A part covers at most so many rows, or four first windows if these are more.
+    memory : Memory
+    start, end, lower, upper, near, far
+        As of :func:`find_distances`.
+
+    Returns
+    -------
+    int
+        Number of windows that are done: it stops before a part that the radix sort does not suit.
+    """
+    rank, ordered, sort, scratch = memory
+    window, first = scratch.window, 0
+    while first < len(start):
+        low = start[first]
+        limit, last = low + max(fewest, 4 * (end[first] - low)), first + 1
+        while last < len(start) and end[last] <= limit:
+            last += 1
+        part, absent = values[low : end[last - 1]], missing[low : end[last - 1]]
+        observed, count = len(part), 0
+        for i in range(len(absent)):
+            observed -= np.int64(absent[i])
+        if observed > 0:
+            lowest, highest = value_range(part, absent)
+            count = sort_records(part, absent, lowest, highest, observed == len(part), sort)
+            if count < 0:
+                return first
+        if observed < len(part):
+            rank[low : end[last - 1]] = -1
+        mask = row_mask(bits_for(len(part)))
+        for i in range(count):
+            row = np.int64(sort.records[i] & mask)
+            rank[low + row] = i
+            ordered[i] = part[row]
+        window.bits[:] = 0
+        window.fine[:] = 0
+        window.coarse[:] = 0
+        window.size[0] = 0
+        rows = slice(first, last)
+        results = lower[rows], upper[rows], near[rows], far[rows]
+        find_distances(rank, ordered[:count], start[rows], end[rows], scratch, *results)
+        first = last
+    return first

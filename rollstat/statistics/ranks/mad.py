@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.blocks import Block, Outcome
+from rollstat.blocks import Block, Outcome, read_only
 from rollstat.kernels.rank_space import mad_tree
 from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.kernels.rank_space.distances import (
@@ -31,6 +31,8 @@ from rollstat.statistics.ranks.rank_space import (
 )
 from rollstat.statistics.selection.ranking import measurable, ranks
 from rollstat.windows import Windows
+
+_FEWEST_RANKED = 1024  # rows ranked at a time: to sort fewer takes longer for each
 
 
 class _Distances(RankComputation):
@@ -57,10 +59,15 @@ class _Distances(RankComputation):
         if algorithm in ("sorted_window", "network"):
             read_sorted(block, measurable, readers.Distances(), 1, found)
             return found
-        for rows, part in small_blocks(block, min(RANKED_ROWS, thresholds.RANKED_WINDOWS * block.longest)):
+        values, fewest = measurable(block.values), max(min(RANKED_ROWS, 16 * block.longest), _FEWEST_RANKED)
+        memory = mad_tree.allocate(len(values), max(fewest, 4 * block.longest), values.dtype)
+        given = values, read_only(block.mask), block.start, block.end
+        done = int(mad_tree.find_in_parts(*given, fewest, memory, *found))
+        rest = Block(block.values, block.missing, block.start[done:], block.end[done:])
+        for rows, part in small_blocks(rest, fewest):  # those that take a sort by comparisons, if any
             rank, row = ranks(part.values, part.missing)
             ordered, scratch = measurable(part.values[row]), mad_tree.create(len(row))
-            results = [array[rows] for array in found]
+            results = [array[done:][rows] for array in found]
             mad_tree.find_distances(rank, ordered, part.start, part.end, scratch, *results)
         return found
 

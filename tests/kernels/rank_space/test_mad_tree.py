@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from rollstat.blocks import read_only
 from rollstat.kernels.rank_space import mad_tree
 from rollstat.kernels.rank_space.mad_tree import LINEAR_STEPS
 from rollstat.kernels.selection import rank_set
@@ -55,6 +56,23 @@ def test_irregular_windows_and_missing_values(rng):
             seen = values[start[i] : end[i]][~missing[start[i] : end[i]]]
             if len(seen):
                 assert (near[i] + far[i]) / 2 == np.median(np.abs(seen - np.median(seen)))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_parts_that_are_ranked_one_by_one(rng, share):
+    start = np.sort(rng.integers(0, 900, 500))
+    end = np.minimum(np.maximum.accumulate(start + rng.integers(0, 90, 500)), 900)
+    done = []
+    for values in series(rng, 900):
+        missing = rng.random(900) < share
+        missing[300:400] = share > 0  # a part without observations
+        whole, _ = find(values, start, end, missing)
+        parts = [np.zeros(500) for _ in range(4)]
+        memory = mad_tree.allocate(900, 360, np.dtype(float))
+        given = read_only(values), read_only(missing if share else missing[:0]), start, end
+        done.append(int(mad_tree.find_in_parts(*given, 64, memory, *parts)))
+        assert all(np.array_equal(a[: done[-1]], b[: done[-1]]) for a, b in zip(parts, whole))
+    assert done[:3] == [500] * 3
 
 
 def test_steps_of_a_row_stay_within_the_bound(rng):
