@@ -63,8 +63,8 @@ from rollstat.kernels.selection.extended_image import copy_row
 from rollstat.kernels.selection.quantiles import LINEAR as LINEAR_QUANTILE
 from rollstat.kernels.selection.quantiles import interpolate_constant, quantile_point
 
-# Groups between two chances to stop at a NaN.
-_GROUPS_OF_PART = 128
+# Rows between two chances to stop at a NaN, at least.
+_ROWS_OF_PART = 1 << 11
 
 # Operations of a network.
 EXCHANGE, MINIMUM, MAXIMUM = range(3)
@@ -295,10 +295,10 @@ def run_in_registers(network, values, rest, fractions, out, last):
     group = group_rows(network, values)
     room = len(last) // len(fractions)
     rows, inside = len(out) // len(fractions), len(values) // group * group - group
-    first = 0
+    first, part = 0, (_ROWS_OF_PART // group + 1) * group
     while first < rows:
         source, start, target, step = values, first, out, rows
-        end = min(first + _GROUPS_OF_PART * group, inside)
+        end = min(first + part, inside)
         if first >= inside:
             source, start, target, step, end = rest, 0, last, room, rows
         groups = (end - first + group - 1) // group

@@ -140,7 +140,7 @@ class RankOfNewest(RankComputation):
     def _write_fixed(self, block: Block, result: NDArray[Any]) -> None:
         """Write ranks in windows of one width without missing values, part by part: counts stay in caches."""
         width = block.width
-        size = max(RANKED_ROWS, 8 * width) - width + 1
+        size = max(RANKED_ROWS, 4 * width) - width + 1
         counts = np.full((3, min(size, block.rows)), width)
         for first in range(0, block.rows, size):
             part = result[first : first + size]
