@@ -12,6 +12,9 @@ from T on by shifts of lanes of these; the comparisons of the network are straig
 shuffled back. What one block shares with the next is compared again, which costs little where T is about half
 of the window or more.
 
+For boxes over an image, each lane has T boxes below one another. The values of a box in the lanes of a vector
+are consecutive, so all rows are loaded as they are.
+
 State: the T rows of the next group, which it needs in any case. Invariant: the loop reads one group ahead.
 Cost: the comparisons of the network, and about ``2 log2(T) + m / T`` shuffles, for each vector of results.
 2,800 comparisons take three seconds to compile.
@@ -55,8 +58,9 @@ class RegisterNetwork:
     ----------
     block : int
         Windows of a block, a power of two.
-    inputs : int
-        Values that the windows of a block cover.
+    inputs : tuple of (int, int)
+        Row and column of each value among those that the windows of a block cover, or the boxes of a block,
+        which lie below one another. A series has one column.
     comparisons : tuple of (int, int, int, int)
         Number of the lower and of the upper value that is made, -1 for one that is not needed, and the
         numbers of the two that are compared. The inputs have the numbers from 0 on.
@@ -98,7 +102,7 @@ def select_groups(network, values, start, groups, fractions, out, place, step):
     known, group = network._numba_type_, network.group_rows(values.dtype)
     rows = groups * group
     read = values[start : start + rows + group]
-    made = {j: read[j : j + rows : known.block] for j in range(known.inputs)}
+    made = {j: read[j : j + rows : known.block] for j in range(len(known.inputs))}
     for lower, upper, first, second in known.comparisons:
         made[lower], made[upper] = (f(made[first], made[second]) for f in (np.minimum, np.maximum))
     good = not (read != read).any()
@@ -113,6 +117,63 @@ def select_groups(network, values, start, groups, fractions, out, place, step):
                 good &= bool(np.isfinite(point).all())
             out[place + i * step :][j : rows : known.block] = point
     return good
+
+
+def select_boxes(network, rows, stride, start, out, place, below, step):
+    """Write the results of the boxes whose first columns are those of a vector.
+
+    Parameters
+    ----------
+    network : RegisterNetwork
+        With results for outputs only.
+    rows : ndarray of one dimension
+        The rows that a block covers, `stride` elements apart.
+    start : int
+        First of the columns.
+    out : ndarray of the dtype of the rows, of one dimension
+        Receives the results of the first boxes from `place` on, those of the next boxes of a block `below`
+        elements further on, and the next output `step` elements further on.
+    """
+    known, lanes = network._numba_type_, VECTOR_BYTES // rows.itemsize
+    begins = [row * stride + start + column for row, column in known.inputs]
+    made = {j: rows[begin : begin + lanes] for j, begin in enumerate(begins)}
+    for lower, upper, first, second in known.comparisons:
+        made[lower], made[upper] = (f(made[first], made[second]) for f in (np.minimum, np.maximum))
+    for i, (which, _) in enumerate(known.outputs):
+        for j, value in enumerate(known.results[which]):
+            out[place + i * step + j * below :][:lanes] = made[value]
+
+
+@lowered(select_boxes)
+def _select_boxes(network, rows, stride, start, out, place, below, step):
+    lanes = VECTOR_BYTES * 8 // rows.dtype.bitwidth
+    if out.dtype != rows.dtype:
+        return None
+
+    def generate(context, builder, signature, arguments):
+        array, stride, start, target, place, below, step = arguments[1:]
+        word = start.type
+
+        class Made(dict):
+            """Values by number; an input is loaded where it is first used."""
+
+            def __missing__(self, number):
+                row, column = network.inputs[number]
+                begin = builder.add(builder.mul(stride, word(row)), builder.add(start, word(column)))
+                self[number] = load_lanes(context, builder, rows, array, begin, lanes)
+                return self[number]
+
+        made = Made()
+        _compare_all(builder, rows.dtype, network.comparisons, made)
+        for i, (which, _) in enumerate(network.outputs):
+            for j, value in enumerate(network.results[which]):
+                begin = builder.add(place, builder.mul(step, word(i)))
+                begin = builder.add(begin, builder.mul(below, word(j)))
+                store_lanes(context, builder, [made[value]], out, target, begin)
+        return context.get_dummy_value()
+
+    word = types.intp
+    return types.void(network, rows, word, word, out, word, word, word), generate
 
 
 def _shuffle(builder, first, second, lanes):
@@ -234,7 +295,7 @@ def _select_groups(network, values, start, groups, fractions, out, place, step):
             for row, pointer in zip(following, ahead):
                 builder.store(row, pointer)
             made = {}
-            for j in range(network.inputs):
+            for j in range(len(network.inputs)):
                 shift, row = divmod(j, block)
                 made[j] = rows[row]
                 if shift:

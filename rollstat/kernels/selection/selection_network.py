@@ -42,6 +42,9 @@ doi:10.1147/sj.41.0025.
 Narrow windows of long series: the network is compiled into a loop of its own, see
 :mod:`rollstat.compile.simd.register_networks`. The last groups are computed from a copy, since every group
 reads beyond its end.
+
+Boxes over rows and columns of an image: a lane has some boxes below one another, and rows of lanes are rows
+of the image, which need not be transposed. In a compiled loop the last vector of a row overlaps others.
 """
 
 from typing import Any, NamedTuple
@@ -54,6 +57,7 @@ from rollstat.compile.simd.register_networks import (
     AT_RANK,
     MIDPOINT,
     group_rows,
+    select_boxes,
     select_groups,
 )
 from rollstat.compile.simd.vectors import lanes_of, transpose_four
@@ -250,6 +254,34 @@ def run_box_network(image, edges, network, scratch, outputs, fractions, out):
                     else:
                         above = _result_row(work, stride, results[which + 1, j], lanes)
                         interpolate_constant(row, above, fractions[i], kind == MIDPOINT, target)
+
+
+@kernel
+def run_box_in_registers(network, block, image, edges, work, stride, columns, out):
+    """Do what :func:`run_box_network` does for ranks, by a network that is compiled into the loop.
+
+    Parameters
+    ----------
+    network : RegisterNetwork
+    block : int
+        Boxes of a block, which lie below one another.
+    image, edges
+        As for :func:`run_box_network`.
+    work : ndarray of the dtype of the image
+        Memory for the rows that a block covers, `stride` elements apart.
+    columns : int
+        Columns of boxes, at least a vector.
+    out : ndarray of the dtype of the image, shape (outputs, rows * columns)
+        Receives the ranks; there are at least as many rows as in a block.
+    """
+    rows, lanes, flat = out.shape[1] // columns, lanes_of(work), out.reshape(-1)
+    for first in range(0, rows, block):
+        top = min(first, rows - block)
+        for j in range(block + len(edges.rows) - rows):
+            copy_row(image, edges, top + j, 0, work[j * stride : j * stride + len(edges.columns)])
+        for left in range(0, columns, lanes):
+            start = min(left, columns - lanes)
+            select_boxes(network, work, stride, start, flat, top * columns + start, columns, out.shape[1])
 
 
 @kernel

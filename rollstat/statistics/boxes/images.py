@@ -15,20 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import thresholds
+from rollstat import thresholds, tiers
 from rollstat.blocks import Point, read_only
+from rollstat.compile.simd.register_networks import AT_RANK
 from rollstat.compile.simd.vectors import aligned_empty, lanes_in
 from rollstat.dtypes import is_large, plain
 from rollstat.edges import extended_rows
 from rollstat.kernels.selection import rank_bins
 from rollstat.kernels.selection.extended_image import Edges, copy_part
-from rollstat.kernels.selection.selection_network import LaneScratch, run_box_network
+from rollstat.kernels.selection.selection_network import LaneScratch, run_box_in_registers, run_box_network
 from rollstat.plan import Choice
 from rollstat.sorting import order
 from rollstat.statistics.boxes.boxes import Box
 from rollstat.statistics.selection import small_window
 from rollstat.statistics.selection.computation import Kth, Quantile
-from rollstat.statistics.selection.networks import box_network
+from rollstat.statistics.selection.networks import box_network, register_network
 from rollstat.statistics.selection.ranking import write_point
 from rollstat.statistics.selection.small_window import outputs_of
 
@@ -36,6 +37,9 @@ _ROW_BYTES = 1024  # of lanes: with fewer, each instruction has more overhead; m
 
 # Most rows of a box, and how many boxes below one another share comparisons.
 _SHARING = ((6, 2), (10, 4), (2**63, 8))
+
+_SHARING_IN_REGISTERS = ((3, 2), (8, 4), (2**63, 8))
+_SECONDS_A_BYTE = 2e-11  # of each element of a box, that a compiled network saves, about
 
 _SHORTEST_SIDE = 32  # of a tile
 _NO_PIXELS = np.empty((0, 0), np.int64)
@@ -99,6 +103,8 @@ def _by_network(
 ) -> None:
     """Write points of all boxes of an extended image to `found`, of shape (points, rows, columns)."""
     ranges, outputs, fractions = outputs_of(points)
+    if _in_registers(image, edges, widths, (ranges, outputs), found):
+        return
     sharing = next(boxes for most, boxes in _SHARING if widths[0] <= most)
     network = box_network(widths[0], widths[1], ranges, sharing)
     vector = lanes_in(image.dtype)
@@ -107,6 +113,29 @@ def _by_network(
     work = aligned_empty(network.rows * stride, image.dtype)
     scratch = LaneScratch(work, work[:0], lanes, stride)
     run_box_network(image, edges, network, scratch, np.array(outputs), fractions, found)
+
+
+def _in_registers(
+    image: NDArray[Any], edges: Edges, widths: Sequence[int], wanted: tuple[Any, Any], found: NDArray[Any]
+) -> bool:
+    """Write ranks by a network that is compiled into the loop; return whether to compile it pays."""
+    rows, columns = found.shape[1:]
+    block = next(boxes for most, boxes in _SHARING_IN_REGISTERS if widths[0] <= most)
+    if rows * columns < thresholds.COMPILED_NETWORK_ROWS or prod(widths) > thresholds.COMPILED_NETWORK:
+        return False
+    if columns < lanes_in(image.dtype) or rows < block or any(kind != AT_RANK for _, kind in wanted[1]):
+        return False
+    network = register_network(widths[0], *wanted, block, small_window.MOST_COMPARISONS, widths[1])
+    if network is None or found.dtype != image.dtype:
+        return False
+    seconds = _SECONDS_A_BYTE * prod(widths) * rows * columns * image.itemsize
+    if not tiers.pays(run_box_in_registers, (network.name, image.dtype.char), seconds):
+        return False
+    stride = len(edges.columns)
+    work = np.empty((block + widths[0] - 1) * stride, image.dtype)
+    out = found.reshape(len(found), -1)
+    run_box_in_registers(network, block, image, edges, work, stride, columns, out)
+    return True
 
 
 def _by_bins(

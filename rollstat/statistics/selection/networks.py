@@ -31,6 +31,8 @@ column by column, then sorted columns are merged in pairs, pairs of pairs and so
 
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -286,6 +288,47 @@ def box_network(m: int, columns: int, ranges: tuple[tuple[int, int], ...], block
     return _network(inputs, *_build(m, ranges, block, inputs, columns))
 
 
+@lru_cache(maxsize=64)
+def register_network(
+    m: int,
+    ranges: tuple[tuple[int, int], ...],
+    outputs: tuple[tuple[int, int], ...],
+    block: int,
+    most: int,
+    columns: int = 1,
+) -> RegisterNetwork | None:
+    """Build the network of :func:`box_network` to be compiled, where lanes share no comparison.
+
+    Windows of a series are boxes of one column. `outputs` are those of :class:`RegisterNetwork`. Returns None
+    if there are more than `most` comparisons.
+    """
+    rows = m + block - 1
+    operands, found, _, _ = _build(m, ranges, block, rows, columns)
+    lanes: dict[int, set[int]] = {}  # at which each value is needed
+    for reference in chain.from_iterable(found):
+        lanes.setdefault(reference & _VALUE, set()).add(reference >> _SHIFT)
+    made = []
+    for i in range(len(operands) - 1, -1, -1):
+        pair = rows + 2 * i, rows + 2 * i + 1
+        wanted = [lanes.get(value, set()) for value in pair]
+        for lane in sorted(wanted[0] | wanted[1]):
+            sources = [(r & _VALUE, (r >> _SHIFT) + lane) for r in operands[i]]
+            made.append(([(v, lane) if lane in at else None for v, at in zip(pair, wanted)], sources))
+            for value, at in sources:
+                lanes.setdefault(value, set()).add(at)
+    if len(made) > most:
+        return None
+    inputs = [(row, lane) for row in range(rows) for lane in sorted(lanes.get(row, ()))]
+    number: dict[Any, int] = {None: -1, **{place: i for i, place in enumerate(inputs)}}
+    comparisons = []
+    for targets, sources in reversed(made):
+        for target in targets:
+            number.setdefault(target, len(number) - 1)
+        comparisons.append(tuple(number[value] for value in (*targets, *sources)))
+    results = tuple(tuple(number[r & _VALUE, r >> _SHIFT] for r in rank) for rank in found)
+    return RegisterNetwork(block, tuple(inputs), tuple(comparisons), results, outputs)
+
+
 def _network(
     inputs: int, operands: list[_Pair], found: list[list[int]], last: list[int], beyond: list[int]
 ) -> Network:
@@ -297,26 +340,3 @@ def _network(
         max(beyond[:inputs]),
         rows,
     )
-
-
-def register_network(
-    m: int,
-    ranges: tuple[tuple[int, int], ...],
-    outputs: tuple[tuple[int, int], ...],
-    block: int,
-    most: int,
-) -> RegisterNetwork | None:
-    """Build the network of :func:`selection_network` to be compiled, where blocks share no comparison.
-
-    `outputs` are those of :class:`RegisterNetwork`. Returns None if there are more than `most` comparisons.
-    """
-    inputs = m + block - 1
-    operands, found, last, _ = _build(m, ranges, block, inputs)
-    comparisons = []
-    for i, pair in enumerate(operands):
-        made = tuple(value if last[value] >= 0 else -1 for value in (inputs + 2 * i, inputs + 2 * i + 1))
-        if made != (-1, -1):
-            comparisons.append((*made, *pair))
-    if len(comparisons) > most:
-        return None
-    return RegisterNetwork(block, inputs, tuple(comparisons), tuple(map(tuple, found)), outputs)

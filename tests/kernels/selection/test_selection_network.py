@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 
 from rollstat.compile.simd.register_networks import AT_RANK, LINEAR, MIDPOINT
+from rollstat.kernels.selection.extended_image import Edges
 from rollstat.kernels.selection.selection_network import (
     LaneScratch,
     pick,
+    run_box_in_registers,
     run_in_registers,
     run_network,
 )
-from rollstat.statistics.selection.networks import register_network, selection_network
+from rollstat.statistics.selection.networks import (
+    register_network,
+    selection_network,
+)
 
 
 def run(values, m, ranges, block, lanes, outputs, fractions, out):
@@ -145,3 +150,20 @@ def test_a_compiled_network_of_other_dtypes(dtype):
         done, out = run_compiled(values, 6, ((2, 3),), ((0, LINEAR), (1, AT_RANK)), [0.3, 0.0], target)
         assert done
         np.testing.assert_array_equal(out, np.array([below + (above - below) * 0.3, above]).astype(target))
+
+
+@pytest.mark.parametrize(("size", "block"), [((3, 3), 2), ((4, 5), 4)])
+def test_boxes_in_registers(size, block):
+    rng = np.random.default_rng(6)
+    image = rng.choice([-np.inf, np.inf, -0.0, 0.0, 1.5, 2.5, -7.0], (11, 24))
+    image.flags.writeable = False  # as the driver passes them
+    low, high = 1, size[0] * size[1] // 2
+    outputs = (0, AT_RANK), (1, AT_RANK)
+    network = register_network(size[0], ((low, low), (high, high)), outputs, block, 10_000, size[1])
+    assert register_network(size[0], ((low, low), (high, high)), outputs, block, 20, size[1]) is None
+    edges = Edges(np.arange(11), np.arange(24), 0, 0.0)
+    rows, columns = 12 - size[0], 25 - size[1]
+    out, work = np.zeros((2, rows * columns)), np.empty((block + size[0] - 1) * 24)
+    run_box_in_registers(network, block, image, edges, work, 24, columns, out)
+    boxes = np.sort(np.lib.stride_tricks.sliding_window_view(image, size).reshape(rows * columns, -1), axis=1)
+    np.testing.assert_array_equal(out, boxes[:, [low, high]].T)

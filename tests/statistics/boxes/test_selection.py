@@ -7,7 +7,7 @@ import pytest
 from scipy import ndimage
 
 import rollstat
-from rollstat import thresholds
+from rollstat import thresholds, tiers
 
 
 @pytest.mark.parametrize("mode", ["reflect", "nearest", "mirror", "wrap", "constant"])
@@ -51,6 +51,14 @@ def test_boxes_of_every_shape(rng, dtype):
         pad = [(width // 2, (width - 1) // 2) for width in size]
         ranks = {1, size[0] * size[1] // 2 + 1, size[0] * size[1]}
         assert_every_rank(image, size, ranks, np.pad(image, pad, mode="symmetric"))
+
+
+def test_compiled_networks(rng, monkeypatch):
+    monkeypatch.setattr(tiers, "pays", lambda *_: True)
+    monkeypatch.setattr(thresholds, "COMPILED_NETWORK_ROWS", 1)
+    for shape in ((2, 70), (9, 64), (8, 130), (9, 63)):  # the last one is narrower than a vector
+        image = planted(rng, shape, "u1")
+        assert_every_rank(image, (3, 2), (3, 4), np.pad(image, ((1, 1), (1, 0)), mode="symmetric"))
 
 
 @pytest.mark.parametrize("dtype", ["f8", "u1"])
