@@ -5,6 +5,7 @@
 - `interrupts`: Ctrl-C waits until a kernel is compiled or loaded, and until Numba is imported.
 - `cache`: machine code on disk: keys, folders, files, CPU levels.
 - `jit`: the kernel decorator.
+- `levels`: kernels for several CPU levels from one LLVM code.
 - `lowering`: compilation of functions that kernels call; bit operations, prefetching.
 - `entries`: methods that Python calls as those written in C, for single pushes.
 - `bound_calls`: compiled functions for arguments whose types are known in advance.

@@ -2,17 +2,19 @@
 
 ::
 
-    level x dtype --> process that compiles --> work folder --> process that loads --> FOLDER, manifest.json
-                      (usual calls)                             and says which files
+    dtype --> process that compiles --> work folder --> process of a level --> FOLDER, manifest.json
+              for all levels                            that loads, and says
+              (usual calls)                             which files
 
 Code for a CPU level runs on every CPU that has its features, see :data:`rollstat.compile.cache.LEVELS`. On
 x86-64 there are two levels: v3 (nearly all CPUs since 2015) and v4 (AVX-512). A CPU below
 v3 compiles as without a wheel: code for v2 would make wheels half as large again for very few users. Other
 architectures have one level. The calls run while they are compiled, so this machine must support the levels
-that it compiles for.
+that it compiles for. Most of the time to compile goes by before LLVM knows the level, so it is spent once.
 """
 
 import argparse
+import gc
 import json
 import os
 import platform
@@ -22,17 +24,17 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import product
 from pathlib import Path
 
 import rollstat
 from rollstat.compile.cache import LEVELS, MARKER, compiled_kernels, host_levels
+from rollstat.compile.levels import BUILD_LEVEL, compile_also
 from rollstat.precompile.usual_calls import DTYPES
 from rollstat.precompile.versions import MANIFEST, compiler_versions
 from rollstat.precompile.warmup import warmup
 from rollstat.registry import REGISTRY
 
-_BUILT = ("x86-64-v3", "x86-64-v4")
+_BUILT = ("x86-64-v4", "x86-64-v3")  # in this order: only the first may have instructions of its own
 
 
 def levels_to_build() -> tuple[str, ...]:
@@ -57,31 +59,45 @@ def settings(level: str, folder: Path) -> dict[str, str]:
         "NUMBA_CPU_NAME": level if features else "generic",
         "NUMBA_CPU_FEATURES": ",".join(f"+{feature}" for feature in features or ("neon",)),
         "NUMBA_CACHE_DIR": str(folder),
-        "ROLLSTAT_BUILD_LEVEL": level,
+        BUILD_LEVEL: level,
     }
 
 
-def _make_calls(statistics: Sequence[str], dtype: str) -> None:
-    """Make the usual calls in this process; print the files loaded, and the kernels compiled instead."""
+def _make_calls(statistics: Sequence[str], dtype: str, also: Sequence[str]) -> None:
+    """Make the usual calls in this process; print the files loaded, and the kernels compiled instead.
+
+    Kernels are compiled for the levels `also` too.
+    """
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)  # compiling makes many objects, which live long
+    if also:
+        compile_also(also)
     for number, statistic in enumerate(statistics, 1):
         done = warmup(statistic, dtype, progress=False)
-        level = os.environ["ROLLSTAT_BUILD_LEVEL"]
+        level = os.environ[BUILD_LEVEL]
         print(f"{level} {dtype} {number}/{len(statistics)} {statistic}: {done}", file=sys.stderr, flush=True)
     compiled = [kernel.name for kernel in compiled_kernels if kernel.origin == "compiled"]
     print(json.dumps([sorted({kernel.key for kernel in compiled_kernels if kernel.key}), compiled]))
 
 
-def _files_of(level: str, dtype: str, statistics: Sequence[str], work: Path) -> list[str]:
-    """Compile for a level and a dtype; return the names of the files to bring."""
+def _files_of(dtype: str, levels: Sequence[str], statistics: Sequence[str], work: Path) -> list[list[str]]:
+    """Compile for a dtype; return the names of the files to bring for each level."""
     command = [sys.executable, "-m", "rollstat.precompile.prebuild", str(work), "--calls"]
     command += ["--dtypes", dtype, "--statistics", *statistics]
-    environment = settings(level, work / level)
-    for _ in range(2):  # to compile, and to see what is loaded then
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    files, compiled = json.loads(done.stdout.splitlines()[-1])
-    if compiled:
-        raise RuntimeError(f"these kernels cannot be stored: {', '.join(compiled)}")
-    return list(files)
+    found = []
+    for level in levels:
+        also = [] if found or len(levels) == 1 else ["--levels", *levels[1:]]
+        for _ in range(2):  # to compile, and to see what is loaded then
+            done = subprocess.run(
+                [*command, *also], env=settings(level, work), stdout=subprocess.PIPE, text=True, check=True
+            )
+            files, compiled = json.loads(done.stdout.splitlines()[-1])
+            if not compiled:
+                break
+        if compiled:
+            raise RuntimeError(f"these kernels cannot be stored: {', '.join(compiled)}")
+        found.append(files)
+    return found
 
 
 def prebuild(
@@ -111,19 +127,16 @@ def prebuild(
     names = list(REGISTRY) if statistics is None else list(statistics)
     temporary = Path(tempfile.mkdtemp(prefix="rollstat-prebuild-"))
     work = temporary if work is None else work.absolute()
-    tasks = list(product(levels, dtypes))
     try:
         with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-            found = list(pool.map(lambda task: _files_of(task[0], task[1], names, work), tasks))
-        files = {level: set[str]() for level in levels}
-        for (level, _), loaded in zip(tasks, found):
-            files[level].update(loaded)
+            found = list(pool.map(lambda dtype: _files_of(dtype, levels, names, work), dtypes))
+        files = {level: set().union(*each) for level, each in zip(levels, zip(*found))}
+        stored = work / "rollstat"
         folder.mkdir(parents=True)
-        for level in levels:
-            for file in files[level]:
-                shutil.copyfile(work / level / "rollstat" / file, folder / file)
-            for marker in (work / level / "rollstat").glob(f"*{MARKER}"):
-                (folder / marker.name).touch()
+        for file in set().union(*files.values()):
+            shutil.copyfile(stored / file, folder / file)
+        for marker in stored.glob(f"*{MARKER}"):
+            (folder / marker.name).touch()
         counts = {level: len(files[level]) for level in levels}
         manifest = {"rollstat": rollstat.__version__, "versions": compiler_versions(), "levels": counts}
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
@@ -146,7 +159,7 @@ def main() -> None:
     parser.add_argument("--calls", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.calls:
-        _make_calls(given.statistics, given.dtypes[0])
+        _make_calls(given.statistics, given.dtypes[0], given.levels or ())
         return
     number = prebuild(given.folder, given.levels, given.statistics, given.dtypes, given.jobs, given.work)
     size = sum(file.stat().st_size for file in given.folder.iterdir())

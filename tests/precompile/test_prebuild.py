@@ -30,12 +30,12 @@ pytestmark = [
 ]
 
 
-def call(folder, **environment):
+def call(folder, code=CODE, **environment):
     """Call the kernel in a new process; return the answer, and origin and key of the kernel."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "ROLLSTAT_"))}
     kept |= {"NUMBA_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
-        [sys.executable, "-c", CODE],
+        [sys.executable, "-c", code],
         cwd=folder,
         env=kept | environment | {"PYTHONPATH": str(folder)},
         capture_output=True,
@@ -102,6 +102,21 @@ def test_a_host_without_avx2_compiles(wheel):
     assert call(folder, **host_with("x86-64-v2"))[:2] == (20, "cache")
 
 
+@pytest.mark.skipif(len(BUILT) < 2, reason="a process compiles for a level that the host runs, and others")
+def test_one_process_compiles_for_all_levels(wheel, tmp_path):
+    folder, files = wheel
+    prebuilt, (first, *others) = folder / "rollstat" / "_prebuilt", BUILT
+    for file in prebuilt.iterdir():
+        file.unlink()
+    also = f"from rollstat.compile.levels import compile_also\ncompile_also({others})\n"
+    assert call(folder, also + CODE, **prebuild.settings(first, tmp_path))[:2] == (20, "compiled")
+    stored = tmp_path / "rollstat"
+    for name in files.values():
+        shutil.copy(stored / name, prebuilt)
+    for level, name in files.items():
+        assert call(folder, **host_with(level)) == (20, "wheel", name)
+
+
 def test_an_edited_source_is_compiled(wheel):
     folder, _ = wheel
     low = folder / "rollstat" / "kernels" / "low.py"
@@ -122,7 +137,7 @@ def test_a_damaged_file_is_compiled(wheel):
 
 def test_levels_that_this_cpu_lacks_are_rejected(monkeypatch):
     monkeypatch.setattr(prebuild, "host_levels", lambda: ("x86-64-v2",))
-    with pytest.raises(RuntimeError, match="this CPU cannot run code for x86-64-v3, x86-64-v4"):
+    with pytest.raises(RuntimeError, match="this CPU cannot run code for x86-64-v4, x86-64-v3"):
         prebuild.levels_to_build()
 
 
