@@ -58,6 +58,7 @@ _EDGES = (
 _WIDTHS = sorted({5, *_EDGES, *(edge + 1 for edge in _EDGES)})
 _NARROW, _WIDE, _ROWS = 5, 100, 400
 _BOXES = ("min", "max", "minmax")  # take boxes of arrays with several dimensions
+_SIZED = ("sum", "mean", "var", "std", "min", "max", "median", "quantile")  # take a size for each row
 
 
 def _series(kind: str, rows: int, dtype: np.dtype[Any], number: int = 0) -> NDArray[Any]:
@@ -141,8 +142,15 @@ def _array_calls(statistic: Statistic, dtype: np.dtype[Any]) -> Iterator[Call]:
     if statistic.name in _BOXES:
         square = _series(kinds[-1], _ROWS, dtype).reshape(20, 20)
         yield partial(call, [square], (3, 3), axis=(0, 1))
+        if dtype == np.float64:
+            image = np.arange(2**18).reshape(512, 512).astype(np.uint8)
+            yield partial(call, [image], (3, 3), axis=(0, 1))
         if dtype.kind in "fiu":
             yield partial(lower_upper_envelope, square[0], 3)
+    if statistic.name in _SIZED and dtype == np.float64:
+        sizes = np.where(np.arange(_ROWS) % 2, _NARROW, _WIDE)
+        for rows in (_ROWS, 25 * _ROWS):  # in one call, and in blocks
+            yield partial(call, data("normal", rows), np.resize(sizes, rows), min_periods=1)
 
 
 def _further_options(call: Callable[..., Any], arrays: list[NDArray[Any]]) -> Iterator[Call]:
