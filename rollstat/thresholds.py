@@ -20,7 +20,7 @@ NETWORK_ROWS_A_ROW = 1000
 
 It pays within a few calls over windows of the same width: networks are kept, and halve the time of a call."""
 
-COMPILED_NETWORK = 152
+COMPILED_NETWORK = 256
 """Widest window whose selection network is compiled into a loop of its own: to compile wider ones takes more
 than three seconds."""
 

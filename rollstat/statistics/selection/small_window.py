@@ -38,7 +38,7 @@ _ROW_BYTES = 2048  # of a group: with fewer, each instruction has more overhead;
 _LONGEST_KEPT = 1 << 14  # elements of scratch that a thread keeps: clearing new memory takes time
 _BLOCK_BYTES = 1 << 20
 _PART_ROWS = 1 << 11  # of results of a compiled network where values are missing: what the caches hold
-MOST_COMPARISONS = 2800  # of a compiled network: more take over three seconds to compile
+MOST_COMPARISONS = 4700  # of a compiled network: more take over three seconds to compile
 _SECONDS_A_ROW = 4e-9  # that a compiled network saves, about
 _RANKS_AT_ONCE = 4  # if ranks vary: one network finds them all, and its results fit in the cache
 
