@@ -101,7 +101,11 @@ def overview(data: dict[str, Any]) -> list[str]:
 def readme_table(data: dict[str, Any]) -> list[str]:
     """Return the table of README: the ratio to the fastest library, and to pandas in parentheses."""
     windows = " | ".join(f"{m:,}" for m in IN_README)
-    lines = ["", f"| window | {windows} |", "| --- |" + " --- |" * len(IN_README)]
+    found = (library for name in IN_OVERVIEW for cell in cells(data, name) for library in same(cell))
+    *names, last = dict.fromkeys(found)
+    lines = [f"How many times faster rollstat is than the fastest of {', '.join(names)} and {last}, and in"]
+    lines += ["parentheses, than pandas:", "", f"| window | {windows} |"]
+    lines += ["| --- |" + " --- |" * len(IN_README)]
     for name, label in IN_OVERVIEW.items():
         shown = []
         for cell in cells(data, name, "normal"):
