@@ -18,7 +18,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat import thresholds
-from rollstat.edges import extended_rows
+from rollstat.edges import extended, extended_ends
 from rollstat.engine import Call, WholeCall
 from rollstat.explanation import Step
 from rollstat.options import Options
@@ -49,14 +49,10 @@ def extended_box(box: Box, inside: bool) -> tuple[Any, list[int]]:
         widths.append(before + 1 + after)
         if inside or not length:
             continue
-        rows = extended_rows(length, before, after, box.extension)
-        values = values.take(rows.clip(0), axis)
-        outside = (slice(None),) * axis + (rows < 0,)
-        if box.extension == "constant":
-            values[outside] = box.outside
-        elif (rows < 0).any():
-            values = np.ma.MaskedArray(values)
-            values[outside] = np.ma.masked
+        cut = box.extension == "cut"
+        values, outside = (np.ma.MaskedArray(values), np.ma.masked) if cut else (values, box.outside)
+        ends = extended_ends(length, before, after, box.extension)
+        values = extended(values, axis, ends, outside)
     return values, widths
 
 
