@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from rollstat._extras import require
 from rollstat.durations import UNITS, months
 
-_CLOCK = {"hours": "h", "minutes": "min", "seconds": "s", "milliseconds": "ms", "microseconds": "us"}
-_CLOCK = {name: UNITS[unit] for name, unit in _CLOCK.items()} | {"nanoseconds": 1}
+_CLOCK = {"hours": UNITS["h"], "minutes": UNITS["min"], "seconds": UNITS["s"], "milliseconds": UNITS["ms"]}
+_CLOCK |= {"microseconds": UNITS["us"], "nanoseconds": UNITS["ns"]}
 
 
 def is_calendar(width: Any) -> bool:

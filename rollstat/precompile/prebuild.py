@@ -84,7 +84,7 @@ def _files_of(dtype: str, levels: Sequence[str], statistics: Sequence[str], work
     """Compile for a dtype; return the names of the files to bring for each level."""
     command = [sys.executable, "-m", "rollstat.precompile.prebuild", str(work), "--calls"]
     command += ["--dtypes", dtype, "--statistics", *statistics]
-    found = []
+    found: list[list[str]] = []
     for level in levels:
         also = [] if found or len(levels) == 1 else ["--levels", *levels[1:]]
         for _ in range(2):  # to compile, and to see what is loaded then
