@@ -306,6 +306,11 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
         """Return what a call of a method of these windows would do, as :func:`rollstat.explain` does."""
         from rollstat.explanation import explain, explain_other  # imports kernels
 
+        if method.__name__ == "aggregate":
+            name, *args = *args, *options.values()
+            if args or not isinstance(name, str):
+                raise TypeError(f"func must be the name of one method to be explained; got {name!r}")
+            return self.explanation(getattr(self, name))
         given = inspect.signature(method).bind(*args, **options).arguments
         of_pandas = ("numeric_only", "engine", "engine_kwargs")
         parameters = {name: value for name, value in given.items() if name not in of_pandas}
