@@ -28,6 +28,10 @@ WINDOWS = {
         "100s",
         {"times": times_of("irregular", ROWS), "at": times_of("irregular", ROWS)[::-1]},
     ),
+    "at few times": (
+        "100s",
+        {"times": times_of("irregular", ROWS), "at": times_of("irregular", ROWS)[:: ROWS // 10]},
+    ),
     "month": ("1 month", {"times": times_of("irregular", ROWS)}),
     "expanding": (rollstat.Expanding(), {}),
     "groups": (WIDTH, {"segments": np.linspace(0, ROWS, GROUPS + 1).astype(np.int64), "min_periods": 1}),
