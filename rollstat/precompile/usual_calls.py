@@ -57,7 +57,7 @@ _EDGES = (
 )
 _WIDTHS = sorted({5, *_EDGES, *(edge + 1 for edge in _EDGES)})
 _NARROW, _WIDE, _ROWS = 5, 100, 400
-_BOXES = ("min", "max", "minmax")  # take boxes of arrays with several dimensions
+_BOXES = ("min", "max", "minmax", "median")  # take boxes of arrays with several dimensions
 _SIZED = ("sum", "mean", "var", "std", "min", "max", "median", "quantile")  # take a size for each row
 
 
@@ -141,7 +141,8 @@ def _array_calls(statistic: Statistic, dtype: np.dtype[Any]) -> Iterator[Call]:
             yield from _further_options(call, arrays)
     if statistic.name in _BOXES:
         square = _series(kinds[-1], _ROWS, dtype).reshape(20, 20)
-        yield partial(call, [square], (3, 3), axis=(0, 1))
+        for box in ((3, 3), (9, 9)):
+            yield partial(call, [square], box, axis=(0, 1))
         if dtype == np.float64:
             image = np.arange(2**18).reshape(512, 512).astype(np.uint8)
             yield partial(call, [image], (3, 3), axis=(0, 1))
