@@ -29,13 +29,13 @@ from rollstat.features.definition import Feature, FeatureColumn, Features, by_wi
 from rollstat.kernels import at_once
 from rollstat.kernels.rings import SMALLEST, ring_size
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, MIDPOINT
-from rollstat.options import Options, choice, numpy_times
+from rollstat.options import Options, choice, numpy_times, width_text
 from rollstat.pandas.calls import POSITIONS
 from rollstat.plan import Plan
 from rollstat.registry import REGISTRY
 from rollstat.snapshots import SnapshotError, read, write
 from rollstat.streaming.codec import Codec
-from rollstat.streaming.window_spec import WindowSpec, nanoseconds
+from rollstat.streaming.window_spec import WindowSpec, nanoseconds, shown
 from rollstat.windows import Interval, ReachesAt, Rows, Windows, WindowsAt
 
 _OBJECT = np.dtype(object)
@@ -597,9 +597,12 @@ class FeatureStream:
                 if self._late == "drop":
                     self.dropped += 1
                     return
+                number = self._spec.kind == "number"
+                late = self._lateness.size if number else width_text(self._lateness.size)
+                given = None if number else numpy_times(self._on, row[self._on])[0]
                 raise ValueError(
-                    f"{self._on} must be at most lateness, {self._lateness.size}, before the newest row, "
-                    f"{self._newest}; got {time}"
+                    f"{self._on} must be at most lateness, {late}, before the newest row, "
+                    f"{shown(self._newest, given)}; got {shown(time, given)}"
                 )
         self._decided, self._kind_of_times = True, kind
         for series in self._series:

@@ -191,7 +191,7 @@ class WindowSpec:
             raise TypeError("t must be given: every element needs a time, to age or to leave the window")
         time = self.encode_time(t)
         if newest is not None and time < newest:
-            raise ValueError(f"t must not decrease; got {_shown(time, t)} after {_shown(newest, t)}")
+            raise ValueError(f"t must not decrease; got {shown(time, t)} after {shown(newest, t)}")
         return time
 
     def late_time(self, t: Any, newest: Any) -> Any:
@@ -200,8 +200,8 @@ class WindowSpec:
         if newest is not None and time < WindowSpec(self.kind, self.lateness).limit(newest):
             late = self.lateness if self.kind == _NUMBER else width_text(self.lateness)
             raise ValueError(
-                f"t must be at most lateness, {late}, before the newest time, {_shown(newest, t)}; "
-                f"got {_shown(time, t)}"
+                f"t must be at most lateness, {late}, before the newest time, {shown(newest, t)}; "
+                f"got {shown(time, t)}"
             )
         return time
 
@@ -222,8 +222,8 @@ class WindowSpec:
             every = stored if newest is None else np.append(newest, stored).astype(stored.dtype)
             row = int((every[1:] < every[:-1]).argmax())
             raise ValueError(
-                f"times must not decrease; got {_shown(every[row + 1], np.asarray(times))} "
-                f"after {_shown(every[row], np.asarray(times))}"
+                f"times must not decrease; got {shown(every[row + 1], np.asarray(times))} "
+                f"after {shown(every[row], np.asarray(times))}"
             )
         return stored
 
@@ -269,7 +269,7 @@ class WindowSpec:
         return fine.view(np.int64)
 
 
-def _shown(time: Any, given: Any) -> str:
+def shown(time: Any, given: Any) -> str:
     """Return a time in stored form as text, of the kind of a time that was given."""
     kind = getattr(getattr(given, "dtype", None), "kind", "")
     if kind == "m":

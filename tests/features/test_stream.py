@@ -235,6 +235,11 @@ def test_rows_later_than_lateness():
     ):
         stream.push({"k": 2, "t": 2.0, "x": 1.0})
     assert len(stream) == 1
+    stream = f.Features([f.sum("x").over("10s")], on="t").stream(lateness="5min")
+    stream.push({"t": pd.Timestamp("2026-01-01 12:00"), "x": 1.0})
+    message = "at most lateness, 5min, before the newest row, 2026-01-01T12:00:00; got 2026-01-01T11:54:00"
+    with pytest.raises(ValueError, match=message):
+        stream.push({"t": pd.Timestamp("2026-01-01 11:54"), "x": 1.0})
     with pytest.raises(ValueError, match="late must be one of"):
         features.stream(late="keep")
 
