@@ -15,7 +15,8 @@ def make_package(folder):
     for inner in (package, package / "kernels", package / "compile"):
         inner.mkdir(parents=True)
         (inner / "__init__.py").touch()
-    for name in ("jit.py", "cache.py", "folders.py", "interrupts.py", "levels.py", "sources.py"):
+    names = ("jit.py", "cache.py", "folders.py", "interrupts.py", "levels.py", "pipeline.py", "sources.py")
+    for name in names:
         shutil.copy(ROOT / "rollstat" / "compile" / name, package / "compile" / name)
     (package / "kernels" / "low.py").write_text(
         "from rollstat.compile.jit import kernel\n@kernel\ndef low(x):\n    return x + 1\n"

@@ -4,6 +4,7 @@
 - `code`: digests of what operators of users mean, and copies of their functions that cannot change.
 - `interrupts`: Ctrl-C waits until a kernel is compiled or loaded, and until Numba is imported.
 - `cache`: machine code on disk: keys, folders, files, CPU levels.
+- `pipeline`: Numba's compiler passes that kernels need.
 - `jit`: the kernel decorator.
 - `levels`: kernels for several CPU levels from one LLVM code.
 - `lowering`: compilation of functions that kernels call; bit operations, prefetching.

@@ -28,6 +28,7 @@ from numba.core.registry import CPUDispatcher
 
 from rollstat.compile import interrupts
 from rollstat.compile.cache import KernelCache, all_types, record
+from rollstat.compile.pipeline import KernelFlags, KernelPipeline, Pipeline
 
 # ``i & INDEX`` equals `i` for every valid index and tells the compiler that it is not negative. Array
 # accesses then need no test for counting from the end, which can take a third of the time of a kernel. The
@@ -82,6 +83,7 @@ class _UncountedCompiler(_FunctionCompiler):
     """A compiler without reference counts, unless methods of an operator pass arrays to the kernel."""
 
     library_class = _Library
+    passes = KernelPipeline
 
     def _choose_counting(self, args):
         tuples = [type_ for type_ in all_types(args) if isinstance(type_, types.BaseNamedTuple)]
@@ -91,7 +93,7 @@ class _UncountedCompiler(_FunctionCompiler):
     def _compile(self, args, return_type):
         """Return the result of the compiler, whose library is of the class for this kernel."""
         self._choose_counting(args)
-        flags = compiler.Flags()
+        flags = KernelFlags()
         self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
         flags.no_compile = issubclass(self.library_class, _InnerLibrary)
         context = self.targetdescr.target_context
@@ -109,7 +111,7 @@ class _UncountedCompiler(_FunctionCompiler):
             flags=flags,
             locals=self.locals,
             library=library,
-            pipeline_class=self.pipeline_class,
+            pipeline_class=self.passes,
         )
 
     def _compile_core(self, args, return_type):
@@ -165,6 +167,7 @@ class _CountingCompiler(_InnerCompiler):
     """An inner compiler for functions that may make arrays."""
 
     library_class = _InlinedLibrary
+    passes = Pipeline
 
     def _choose_counting(self, args):
         self.targetoptions["_nrt"] = True

@@ -44,6 +44,13 @@ CALLED = {
         "llvmlite.binding:parse_bitcode": "bitcode",
         "llvmlite.binding:parse_assembly": "llvmir",
     },
+    "pipeline": {
+        "numba.core.compiler:CompilerBase.define_pipelines": "self",
+        "numba.core.compiler:DefaultPassBuilder.define_nopython_pipeline": "state",
+        "numba.core.compiler_machinery:PassManager": "pipeline_name",
+        "numba.core.compiler_machinery:PassManager.finalize": "self",
+        "numba.core.compiler_machinery:PassManager._runPass": "self index pss internal_state",
+    },
     "code": {"numba.core.dispatcher:Dispatcher": "py_func =locals =targetoptions =pipeline_class"},
     "entries": {
         "numba.np.arrayobj:populate_array": "array data shape strides itemsize =meminfo",
@@ -110,7 +117,7 @@ ATTRIBUTES = {
     ),
     "compiler flags": (
         lambda: import_module("numba.core.compiler").Flags(),
-        "no_compile nrt error_model",
+        "no_compile nrt error_model inline no_cpython_wrapper no_cfunc_wrapper _values",
     ),
     "a code library": (
         lambda: cpu_target.target_context.codegen().create_library("rollstat"),
