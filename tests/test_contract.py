@@ -17,6 +17,7 @@ from pandas.api.indexers import FixedForwardWindowIndexer
 import rollstat
 from rollstat.registry import REGISTRY, Statistic
 from tests.oracles import ORACLES, View
+from tests.streaming.cases import FURTHER
 
 
 def text_of(value: Any) -> str:
@@ -343,7 +344,14 @@ def windows_of_any_form(rng: np.random.Generator, n: int) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("statistic", "sample"), FIRST)
+# Windows in any order compile two more kernels for each operator.
+@pytest.mark.parametrize(
+    ("statistic", "sample"),
+    [
+        pytest.param(*case.values, id=case.id, marks=pytest.mark.long if case.id in FURTHER else ())
+        for case in FIRST
+    ],
+)
 def test_windows_of_any_form_agree_with_the_oracle(statistic, sample, rng):
     arrays = arrays_for(statistic, rng, 40, taken(statistic)[0])
     for name, (window, options, bounds, least) in windows_of_any_form(rng, 40).items():

@@ -192,7 +192,7 @@ def test_products_of_whole_numbers_are_restored(dtype):
     assert [twin.value, *twin.extend([7, 2**58])] == [30, 42, 21 * 2**58]
 
 
-@pytest.mark.parametrize(("name", "sample"), AGGREGATES, ids=identity)
+@pytest.mark.parametrize(("name", "sample"), typical(AGGREGATES), ids=identity)
 def test_named_streams_of_everything_keep_one_state(name, sample, rng):
     columns = columns_of(name, rng, 300)
     wanted = batch(name, sample, columns, rollstat.Expanding(), min_periods=3)
@@ -204,17 +204,8 @@ def test_named_streams_of_everything_keep_one_state(name, sample, rng):
     assert len(stream.snapshot()) <= room + 8
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "name", "sample"),
-    [
-        pytest.param(
-            algorithm, *case, marks=() if algorithm == "daba" or case[0] == "sum" else pytest.mark.long
-        )
-        for algorithm in ("two_stacks", "daba")
-        for case in AGGREGATES
-    ],
-    ids=identity,
-)
+@pytest.mark.parametrize("algorithm", ["daba", pytest.param("two_stacks", marks=pytest.mark.long)])
+@pytest.mark.parametrize(("name", "sample"), typical(AGGREGATES), ids=identity)
 def test_merge_of_everything_seen(name, sample, algorithm, rng):
     columns = columns_of(name, rng, 90)
     parts = [make(name, sample, rollstat.Expanding(), min_periods=4, algorithm=algorithm) for _ in range(3)]
