@@ -185,7 +185,7 @@ class NumberWindow(ArrayState):
         header[SPAN] = spec.fixed or _MANY_ROWS
         self.state = [header, cells, np.zeros(int(header[MASK]) + 1, spec.time_dtype)]
         self._push, self._evaluate = BoundKernel(window.push), BoundKernel(window.evaluate)
-        self._extends: dict[Any, Any] = {}
+        self._bound: dict[Any, Any] = {}
 
     def _queue(self, algorithm: str) -> Any:
         return window.QUEUES[algorithm]
@@ -295,15 +295,12 @@ class NumberWindow(ArrayState):
         halves = halves and len(stamps) >= STREAM_HALVED_WINDOWS * fixed
         suffixes = np.empty(3 * (fixed // 2) if halves else 0, self.layout.state)
         rows = window.Rows(stamps, values, missing)
-        # The other arguments of all calls have the same types.
         of, row = kind(values), 0
         while True:
             needs = max(min_periods - int(self.header[FOLDED]), 1)
             results = window.Results(written.out, written.insufficient, written.failed, needs)
             arguments = self.queue, self.operator, *self.state, spans, rows, suffixes, results, row
-            if of not in self._extends:
-                self._extends[of] = bind(window_extend.extend, *arguments)
-            row = self._extends[of](*arguments)
+            row = self._call(window_extend.extend, of, *arguments)
             if row == len(stamps):
                 break
             self.make_room()
@@ -317,8 +314,14 @@ class NumberWindow(ArrayState):
             values = tuple(column[~missing] for column in values) if several else values[~missing]
             stamps = stamps[~missing]
         rows = window.Rows(stamps, values, np.zeros(0, np.bool_))
-        arguments = self.queue, self.operator, *self.state, rows
-        bind(window.load_rows, *arguments)(*arguments)
+        self._call(window.load_rows, kind(values), self.queue, self.operator, *self.state, rows)
+
+    def _call(self, kernel: Any, of: Any, *arguments: Any) -> Any:
+        """Call a kernel with elements of a kind; its other arguments have the same types in all calls."""
+        key = kernel, of
+        if key not in self._bound:
+            self._bound[key] = bind(kernel, *arguments)
+        return self._bound[key](*arguments)
 
     def _is_consistent(self, state: list[NDArray[Any]], newest: Any) -> bool:
         """Return whether arrays of the right dtypes are a state; `newest` is the last time or None."""

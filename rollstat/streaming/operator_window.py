@@ -468,7 +468,9 @@ class NamedOperatorWindow(OperatorWindow):
         if self.rows:
             # A result of integers may not fit; then this window must be unchanged.
             window = self if kind == "f" else self.copy()
-            first = OperatorWindow.extend(window, tuple(column[: fixed - 1] for column in arrays), None)
+            head = [column[: fixed - 1] for column in arrays]
+            warn_of_range(self.adapter.ready, head, fixed)
+            first = window._finished(window._add(head, None))
             results = _replace_first(results, first)
         stamps = np.arange(end - fixed, end)
         values, missing = self.adapter.encode_columns([column[-fixed:] for column in arrays], end - fixed)

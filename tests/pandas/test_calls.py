@@ -230,6 +230,9 @@ def test_explanations_of_methods():
         function = getattr(rollstat, f"rolling_{method}")
         arguments = (2, 7) if method == "kth" else (7, *args)
         assert plan == rollstat.explain(function, frame["a"].to_numpy(), *arguments, min_periods=2)
+    assert rollstat.explain(windows.agg, "median") == rollstat.explain(windows.median)
+    with pytest.raises(TypeError, match=r"the name of one method to be explained; got \['sum', 'mean'\]"):
+        rollstat.explain(windows.agg, ["sum", "mean"])
     timed = rollstat.explain(frame.rollstat.rolling("3D", on="t")[["a"]].mean)
     assert (timed.library, timed.rows, timed.statistic) == ("rollstat", 50, "rolling_mean")
     assert rollstat.explain(frame["a"].rollstat.ewm(span=3).mean).statistic == "ewm_mean"
