@@ -315,10 +315,17 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
         of_pandas = ("numeric_only", "engine", "engine_kwargs")
         parameters = {name: value for name, value in given.items() if name not in of_pandas}
         name, data = STATISTICS.get(method.__name__, method.__name__), self._selected_obj
-        call = None if given.get("engine") else self._call_of(name, parameters)
+        if given.get("engine"):
+            return explain_other(name, "pandas", "its engine is named", len(data))
+        if name == "apply":
+            call, reason = self._call_of_function(**parameters)
+            if reason:
+                by = "pandas" if call is None else "Python" if call.name == name else "rollstat"
+                return explain_other(name, by, reason, len(data))
+        else:
+            call = self._call_of(name, parameters)
         if call is None:
-            reason = "its engine is named" if given.get("engine") else self._reason()
-            return explain_other(name, "pandas", reason, len(data))
+            return explain_other(name, "pandas", self._reason(), len(data))
         column = data if data.ndim == 1 else data.iloc[:, 0]
         return explain(
             REGISTRY[LABELLED.get(call.name, call.name)].function,
@@ -717,30 +724,44 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         Series or DataFrame
             As pandas returns it. With `columns` a Series, or a DataFrame if the function returns a tuple.
         """
+        call, reason = self._call_of_function(func, raw, engine, engine_kwargs, args, kwargs, columns)
+        if call is not None:
+            return (self if columns is None else self[list(columns)])._apply(call, "apply")
+        if engine is None:
+            hand_back("apply", reason)
+        return self._pandas("apply")(func, raw, engine, engine_kwargs, args, kwargs)
+
+    def _call_of_function(
+        self,
+        func: Any,
+        raw: bool = False,
+        engine: str | None = None,
+        engine_kwargs: Any = None,
+        args: Any = None,
+        kwargs: Any = None,
+        columns: Any = None,
+    ) -> tuple[ColumnCall | None, str]:
+        """Return the call of a function, None where pandas makes it, and why rollstat does not compile it."""
         windows = self._windows_for(engine) if raw is True or columns is not None else None
         if columns is not None and windows is None:
             raise ValueError(f"columns takes windows that rollstat computes; got {self!r}, engine={engine!r}")
         plain = not any((engine, engine_kwargs, args, kwargs, self._options, columns)) and type(raw) is bool
         call = self._known(func, raw) if plain else None
-        reason = "a function that takes Series, or these windows"
-        if call is None and windows is not None and not self._options and columns is None:
-            reason = self._reason_for_function(func, args or (), kwargs)
-            if reason and "segments" not in windows.options:
-                given = {"function": func, "args": args or (), "kwargs": kwargs or {}}
-                call = ColumnCall("apply", windows, given, function=apply_in_turn)
-            windows = windows if not reason else None
-        if call is None and windows is not None:
-            parameters = {"function": func, "args": args or (), "kwargs": kwargs}
-            parameters["with_missing"] = "nan_policy" not in self._options
-            if columns is not None:
-                together = ColumnCall("apply", windows, parameters, True, together=True)
-                return self[list(columns)]._apply(together, "apply")
-            call = ColumnCall("apply", windows, parameters, function=apply_without_inf)
         if call is not None:
-            return self._apply(call, "apply")
-        if engine is None:
-            hand_back("apply", reason)
-        return self._pandas("apply")(func, raw, engine, engine_kwargs, args, kwargs)
+            return call, "rollstat has a statistic for it"
+        if windows is None:
+            return None, "a function that takes Series, or these windows"
+        parameters = {"function": func, "args": args or (), "kwargs": kwargs}
+        if not self._options and columns is None:
+            reason = self._reason_for_function(func, args or (), kwargs)
+            if reason and "segments" in windows.options:
+                return None, reason
+            if reason:
+                return ColumnCall("apply", windows, parameters, function=apply_in_turn), reason
+        parameters["with_missing"] = "nan_policy" not in self._options
+        if columns is not None:
+            return ColumnCall("apply", windows, parameters, True, together=True), ""
+        return ColumnCall("apply", windows, parameters, function=apply_without_inf), ""
 
     def _reason_for_function(self, function: Any, args: Any, kwargs: Any) -> str:
         """Return why Python calls a function that takes arrays; empty if it is compiled."""
