@@ -5,6 +5,7 @@ float64. Those of :mod:`rollstat.columns` keep the kind of a column: float32, in
 Arrow-backed columns, and zoned datetimes. `as_codes` replaces strings, objects and categories by codes.
 """
 
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -231,27 +232,33 @@ class NotNumbers(TypeError):
     """A column does not hold numbers."""
 
 
+@cache
+def _exact_floats() -> Any:
+    """Return the function that converts integers, whose module imports kernels."""
+    from rollstat.blocks import exact_floats
+
+    return exact_floats
+
+
 def float_values(column: Any) -> NDArray[np.float64]:
     """Return the values of a Series as float64, NaN where missing; raise NotNumbers if there are none.
 
     Integers that float64 may round cause a warning.
     """
     known: Any = column._values
-    if type(known) is np.ndarray and known.dtype is _FLOAT64:  # faster than to ask the Series for its dtype
+    plain = type(known) is np.ndarray
+    dtype = known.dtype if plain else column.dtype  # which takes the Series longer
+    if plain and dtype is _FLOAT64:
         return known
-    dtype = column.dtype
     if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype):
         raise NotNumbers(f"values of {dtype} are not numbers")
     try:
-        if isinstance(dtype, np.dtype):
-            from rollstat.blocks import exact_floats  # here, because it loads kernels
-
-            values = column.to_numpy()
-            floats = exact_floats(values) if dtype.kind in "iu" and values.flags.c_contiguous else None
+        if isinstance(known, np.ndarray):
+            floats = _exact_floats()(known) if dtype.kind in "iu" and known.flags.c_contiguous else None
             if floats is not None:
                 return floats
-            warn_of_rounding(values)
-            return values.astype(np.float64)  # type: ignore[no-any-return]  # as above
+            warn_of_rounding(known)
+            return known.astype(np.float64)  # type: ignore[no-any-return]  # as above
         if dtype.kind in "iu":
             numpy_dtype = dtype.subtype if isinstance(dtype, pd.SparseDtype) else dtype.numpy_dtype
             warn_of_rounding(column.array.to_numpy(numpy_dtype, na_value=0))
