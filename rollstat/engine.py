@@ -436,7 +436,7 @@ def _reject_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) 
 def key_of_arrays(arrays: Sequence[Any], times: Any, windows: bool = True) -> tuple[Any, ...] | None:
     """Return what of arrays and times decides a plan; None for arrays whose calls have plans of their own.
 
-    `windows` says whether windows depend on the times: a plan of many windows serves one call alone.
+    `windows` says whether windows depend on the times: a plan of many irregular times serves one call alone.
     """
     key: list[Any] = []
     for array in arrays:

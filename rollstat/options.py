@@ -19,7 +19,7 @@ from rollstat.compile.bound_calls import BoundKernel
 from rollstat.durations import ALLOWED, UNITS, nanoseconds
 from rollstat.kernels.time_bounds import first_unordered, regular_gap
 from rollstat.names import reject_unknown
-from rollstat.thresholds import ONE_CALL_ROWS
+from rollstat.thresholds import KEPT_TIMES
 from rollstat.windows import (
     Around,
     Expanding,
@@ -747,7 +747,7 @@ class OrderedTimes(NamedTuple):
 _gap_of_integers = BoundKernel(regular_gap)
 
 
-def ordered_times(times: Any, most: int = ONE_CALL_ROWS) -> OrderedTimes | None:
+def ordered_times(times: Any, most: int = KEPT_TIMES) -> OrderedTimes | None:
     """Return the form of regular times, or of at most `most` ascending ones, in 64 bits; None for others."""
     if type(times) is not np.ndarray or times.ndim != 1 or not len(times):
         return None

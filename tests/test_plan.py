@@ -364,8 +364,9 @@ def test_one_plan_serves_other_times(function, kind):
                 np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_a_plan_reads_the_times_of_each_call():
-    values, times = series(50), times_of("irregular", 50)
+@pytest.mark.parametrize("rows", [50, 9_000])  # in one call, and by blocks
+def test_a_plan_reads_the_times_of_each_call(rows):
+    values, times = series(rows), times_of("irregular", rows)
     first = rollstat.rolling_sum(values, 11, times=times)
     times[30:] += 100
     second = rollstat.rolling_sum(values, 11, times=times)
