@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 from benchmarks.tables import list_table, write
 
-import rollstat.pandas  # noqa: F401  # registers the accessor
+import rollstat.pandas  # registers the accessor
 
 STOCKSTATS = ["rsi_14", "stochrsi", "macd", "boll", "kdjk", "cci", "atr", "wr_14", "vr", "supertrend"]
 STOCKSTATS += ["aroon", "ao", "bop", "cmo_5", "coppock", "ftr", "vwma", "mfi", "trix", "tema"]
@@ -292,7 +292,7 @@ def main() -> None:
         for rows in options.rows:
             lines += table(package, rows, options.rounds)
             print(*lines[-1:], flush=True)
-    words = f"pandas {version('pandas')}, rollstat {version('rollstat')}"
+    words = f"pandas {version('pandas')}, rollstat {rollstat.__version__}"
     rows = list_table(lines)
     print("\n".join(rows))
     write(options.output, [f".. {words}", "", *rows])

@@ -1,11 +1,12 @@
 """Time every statistic over 100 values: the functions, the pandas accessor, and pandas.
 
     python asv_bench/small_calls.py median sum    # prints some; report.py measures all and writes them
+    python asv_bench/small_calls.py mean max median --length 2500
 
-Windows have 10 rows. Some statistics are also timed with windows of 10 s: over regular times that have a
-frequency in pandas, over regular times without one, and over irregular times. One thread. Times are
-microseconds of processor time, medians of several rounds in which the calls of a row take turns. Calls of the
-accessor that take longer than those of pandas are in bold.
+Windows have 10 rows. Some statistics are also timed with expanding windows, and with windows of 10 s: over
+regular times that have a frequency in pandas, over regular times without one, and over irregular times. One
+thread. Times are microseconds of processor time, medians of several rounds in which the calls of a row take
+turns. Calls of the accessor that take longer than those of pandas are in bold.
 """
 
 import argparse
@@ -21,45 +22,47 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parent))
 
 import rollstat.pandas  # noqa: F401  # registers the accessor
-from rollstat import set_threads, tiers
+from rollstat import Expanding, set_threads, tiers
 from rollstat.registry import REGISTRY
 
-N, WINDOW = 100, 10
+WINDOW = 10
 KEYS = ("function", "accessor", "pandas")
 OVER_TIMES = ("sum", "mean", "std", "min", "max", "median", "count")
 
 
-def indexes():
-    """Return the kinds of times: the words for each, and an index of it."""
-    regular = pd.date_range("2024-01-01", periods=N, freq="s")
-    late = np.random.default_rng(2).integers(0, 900, N).astype("m8[ms]")
+def indexes(length):
+    """Return the kinds of other windows: the words for each, and an index of times; None if they expand."""
+    regular = pd.date_range("2024-01-01", periods=length, freq="s")
+    late = np.random.default_rng(2).integers(0, 900, length).astype("m8[ms]")
     return {
+        "expanding": None,
         "10 s, with a frequency": regular,
         "10 s, regular": pd.DatetimeIndex(regular.to_numpy()),
         "10 s, irregular": pd.DatetimeIndex(np.sort(regular.to_numpy() + late)),
     }
 
 
-def calls(name, values, index=None):
+def calls(name, values, index, expanding):
     """Return the calls to time: the function, the accessor's method, and that of pandas if it has one.
 
-    Windows have a width in time if an index of times is given.
+    Windows are `expanding`, or have a width in time if an index of times is given.
     """
     row = REGISTRY[name]
     series = [values, values[::-1].copy()][: row.series]
     options = row.samples[0]
     window = WINDOW if index is None else f"{WINDOW}s"
-    width = {"window": window}
+    width = {"window": Expanding(), "min_periods": 1} if expanding else {"window": window}
+    windows = (lambda data: data.expanding()) if expanding else (lambda data: data.rolling(window))
     if index is not None:
         width["times"] = index.to_numpy()
     found = {"function": lambda: row.function(*series, **width, **options)}
     mine, other = (pd.Series(array, index) for array in (series[0], series[-1]))
     pairs = [other] if row.series == 2 else []
-    if hasattr(mine.rollstat.rolling(window), name):
+    if hasattr(windows(mine.rollstat), name):
         named = {"func" if key == "operator" else key: value for key, value in options.items()}
-        found["accessor"] = lambda: getattr(mine.rollstat.rolling(window), name)(*pairs, **named)
+        found["accessor"] = lambda: getattr(windows(mine.rollstat), name)(*pairs, **named)
     if row.pandas:
-        found["pandas"] = lambda: getattr(mine.rolling(window), row.pandas)(*pairs, **options)
+        found["pandas"] = lambda: getattr(windows(mine), row.pandas)(*pairs, **options)
     return found
 
 
@@ -82,21 +85,21 @@ def measure(found, rounds, repeats):
     return {key: statistics.median(results) for key, results in times.items()}
 
 
-def rows(chosen=(), rounds=9, repeats=100):
+def rows(chosen=(), rounds=9, repeats=100, length=100):
     """Print and return the rows of the table, of some statistics or all; the first row is the header."""
     set_threads(1)
     rng = np.random.default_rng(1)
-    data = {"float64": rng.standard_normal(N), "int64": rng.integers(-9, 10, N)}
+    data = {"float64": rng.standard_normal(length), "int64": rng.integers(-9, 10, length)}
     table = [["statistic"] + [f"{key}, {dtype}" for dtype in data for key in KEYS]]
     names = chosen or sorted(REGISTRY)
     timed = [(name, name, None) for name in names]
-    for kind, index in indexes().items():
+    for kind, index in indexes(length).items():
         timed += [(f"{name}, {kind}", name, index) for name in OVER_TIMES if name in names]
     for label, name, index in timed:
-        cells = [label]
+        cells, expanding = [label], label.endswith("expanding")
         for values in data.values():
             with tiers.using("fast"):
-                times = measure(calls(name, values, index), rounds, repeats)
+                times = measure(calls(name, values, index, expanding), rounds, repeats)
             shown = {key: f"{time:.1f}" for key, time in times.items()}
             if times.get("accessor", 0) > times.get("pandas", float("inf")):
                 shown["accessor"] = f"**{shown['accessor']}**"
@@ -109,5 +112,7 @@ def rows(chosen=(), rounds=9, repeats=100):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="statistics; default: all")
+    parser.add_argument("--length", type=int, default=100)
     warnings.simplefilter("ignore")
-    rows(parser.parse_args().names)
+    arguments = parser.parse_args()
+    rows(arguments.names, length=arguments.length)
