@@ -87,7 +87,8 @@ class _UncountedCompiler(_FunctionCompiler):
 
     def _choose_counting(self, args):
         tuples = [type_ for type_ in all_types(args) if isinstance(type_, types.BaseNamedTuple)]
-        operators = any(hasattr(type_.instance_class, "combine") for type_ in tuples)
+        of_sums = ".kernels.sums." in self.py_func.__module__  # whose formulas take vectors, never arrays
+        operators = not of_sums and any(hasattr(type_.instance_class, "combine") for type_ in tuples)
         self.targetoptions["_nrt"] = operators and any(map(_holds_arrays, args))
 
     def _compile(self, args, return_type):
