@@ -157,6 +157,12 @@ class _InnerCompiler(_UncountedCompiler):
         return result
 
 
+class _NoinlineCompiler(_InnerCompiler):
+    """A compiler of functions that LLVM does not inline."""
+
+    noinline = True
+
+
 class _InlinedLibrary(_InnerLibrary):
     """Code of a small function, which the optimisation of the entry simplifies where it is inlined."""
 
@@ -181,7 +187,23 @@ class _CountingCompiler(_InnerCompiler):
 
 
 class _InnerKernel(CPUDispatcher):
-    """A kernel for calls from other kernels, compiled for the types of the arguments, never for a literal."""
+    """A kernel for calls from other kernels, compiled for the types of the arguments, never for a literal.
+
+    It is made when another kernel is compiled: most processes find all that they call in the cache.
+    """
+
+    def __init__(self, *of):
+        self._of = of
+
+    def __getattr__(self, name):
+        with global_compiler_lock:
+            of = vars(self).pop("_of", None)
+            if of is not None:
+                _make(self, *of)
+        return object.__getattribute__(self, name)
+
+    def __call__(self, *args, **kws):
+        raise TypeError(f"{self.py_func.__qualname__} can only be called from other kernels")
 
     def get_call_template(self, args, kws):
         types_alone = [types.unliteral(type_) for type_ in args]
@@ -191,14 +213,14 @@ class _InnerKernel(CPUDispatcher):
         # The base class would also register the wrapper for Python, which does not exist.
         self.overloads[tuple(cres.signature.args)] = cres
 
-    def _compile_for_args(self, *args, **kws):
-        raise TypeError(f"{self.py_func.__qualname__} can only be called from other kernels")
-
 
 class _Kernel(CPUDispatcher):
     """A kernel for calls from Python; calls from other kernels go to its `inner` dispatcher."""
 
     inner: _InnerKernel
+
+    def __init__(self, *of):
+        _make(self, *of)
 
     def compile(self, sig):
         with interrupts.held_back():
@@ -242,13 +264,11 @@ def forget(cls):
                         dispatcher.add_overload(result)
 
 
-def _dispatcher(cls, compiler_class, function, options):
-    """Return a new dispatcher of `function` that compiles with `compiler_class`."""
-    dispatcher = cls(function, targetoptions=dict(options))
+def _make(dispatcher, compiler_class, function, options):
+    """Make a dispatcher of `function` that compiles with `compiler_class`."""
+    CPUDispatcher.__init__(dispatcher, function, targetoptions=dict(options))
     _dispatchers.add(dispatcher)
-    kept = ("py_func", "targetdescr", "targetoptions", "locals", "pipeline_class")
-    dispatcher._compiler = compiler_class(*(getattr(dispatcher._compiler, name) for name in kept))
-    return dispatcher
+    dispatcher._compiler.__class__ = compiler_class  # a new one would read the signature once more
 
 
 class _IntegerErrors(callconv.NumpyErrorModel):
@@ -284,7 +304,7 @@ def inner_function(function, forceinline=False, error_model="numpy", numbers=())
                 inspect.Parameter(name, 1, default=None) for name in numbers if name not in known.parameters
             ]
             function.__signature__ = known.replace(parameters=[*known.parameters.values(), *new])
-        dispatcher = _inner_functions[key] = _dispatcher(_InnerKernel, _CountingCompiler, function, options)
+        dispatcher = _inner_functions[key] = _InnerKernel(_CountingCompiler, function, options)
     return dispatcher
 
 
@@ -330,11 +350,11 @@ def kernel(function=None, *, inline="never", forceinline=False, noinline=False):
             "forceinline": forceinline,
             "no_cfunc_wrapper": True,
         }
-        inner = _dispatcher(_InnerKernel, _InnerCompiler, function, options | {"no_cpython_wrapper": True})
-        inner._compiler.noinline = noinline
+        inner_compiler = _NoinlineCompiler if noinline else _InnerCompiler
+        inner = _InnerKernel(inner_compiler, function, options | {"no_cpython_wrapper": True})
         if function.__name__.startswith("_") and function.__module__.partition(".")[0] == "rollstat":
             return inner
-        entry = _dispatcher(_Kernel, _UncountedCompiler, function, options)
+        entry = _Kernel(_UncountedCompiler, function, options)
         entry.inner = inner
         if os.path.exists(function.__code__.co_filename):
             entry._cache = KernelCache(function, options)
