@@ -312,7 +312,8 @@ def regular_gap(times):
 
     Otherwise return 0 if the times never decrease, else -1.
     """
-    gap = times[1] - times[0] if len(times) > 1 else 0
+    # Unsigned, because a compiler may take signed differences never to overflow.
+    gap = np.int64(np.uint64(times[1]) - np.uint64(times[0])) if len(times) > 1 else 0
     irregular = gap <= 0  # also if the difference overflows
     for first in range(0, len(times), _BLOCK):
         if irregular:
