@@ -58,6 +58,7 @@ _EDGES = (
 _WIDTHS = sorted({5, *_EDGES, *(edge + 1 for edge in _EDGES)})
 _NARROW, _WIDE, _ROWS = 5, 100, 400
 _BOXES = ("min", "max", "minmax", "median")  # take boxes of arrays with several dimensions
+_OF_IMAGES = (*_BOXES, "sum", "mean")  # of bytes
 _SIZED = ("sum", "mean", "var", "std", "min", "max", "median", "quantile")  # take a size for each row
 
 
@@ -143,11 +144,14 @@ def _array_calls(statistic: Statistic, dtype: np.dtype[Any]) -> Iterator[Call]:
         square = _series(kinds[-1], _ROWS, dtype).reshape(20, 20)
         for box in ((3, 3), (9, 9)):
             yield partial(call, [square], box, axis=(0, 1))
-        if dtype == np.float64:
-            image = np.arange(2**18).reshape(512, 512).astype(np.uint8)
-            yield partial(call, [image], (3, 3), axis=(0, 1))
         if dtype.kind in "fiu":
             yield partial(lower_upper_envelope, square[0], 3)
+    if statistic.name in _OF_IMAGES and dtype == np.float64:
+        image = np.arange(2**18).reshape(512, 512).astype(np.uint8)
+        for size in (3, 15):
+            yield partial(call, [image], (size, size), axis=(0, 1))
+            yield partial(call, [image], (size, size), axis=(0, 1), mode="reflect")
+        yield partial(call, [image[0]], _NARROW)
     if statistic.name in _SIZED and dtype == np.float64:
         sizes = np.where(np.arange(_ROWS) % 2, _NARROW, _WIDE)
         for rows in (_ROWS, 25 * _ROWS):  # in one call, and in blocks
