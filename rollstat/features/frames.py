@@ -122,6 +122,8 @@ def _coded(series: Any, coded: str, values: Any, plain: Any) -> Column:
         return Column(np.ma.MaskedArray(codes, missing), plain)
 
     def convert(found: Any, absent: Any, name: str) -> Any:
+        if not len(found):
+            return series.head(0).to_native()  # also of a dtype that narwhals does not know
         null = nw.new_series(name, [None] * len(found), series.dtype, backend=series.implementation)
         if not len(first):
             return null.to_native()
