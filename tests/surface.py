@@ -202,20 +202,20 @@ def spark():
     """Return the stub of the Spark functions, with one for each statistic."""
     from rollstat.spark.aggregates import BUILDERS
 
-    return _of_columns("spark", BUILDERS, "ColumnLike", "Aggregate")
+    statistics = {method: REGISTRY[name] for method, name in BUILDERS.items()}
+    return _of_columns("spark", statistics, "ColumnLike", "Aggregate")
 
 
 def features():
     """Return the stub of the module of features, with a function for each statistic."""
-    return _of_columns("features", REGISTRY.methods, "str", "Feature")
+    return _of_columns("features", REGISTRY, "str", "Feature")
 
 
-def _of_columns(folder, names, column, returned):
+def _of_columns(folder, statistics, column, returned):
     """Return the stub of a package with functions that name statistics of columns."""
     declared = ""
-    for name in sorted(names):
+    for name, statistic in sorted(statistics.items()):
         types = dict.fromkeys(("column", "other"), column)
-        statistic = REGISTRY[REGISTRY.methods[name]]
         for p in inspect.signature(statistic.function).parameters.values():
             types.setdefault(p.name, _annotation(p))
         parameters = _parameters(statistic.of_columns.parameters.values(), **types)

@@ -10,7 +10,7 @@
 - `computation`: windows that features share, calls that share their work, and threads.
 - `stream`: rows as they arrive, and features at any time.
 
-Every statistic of the registry is a function of this module; `combine` takes an operator.
+Every statistic of the registry is a function of this module.
 """
 
 from importlib import import_module
@@ -32,11 +32,10 @@ _load, _, __all__ = lazy_loader.attach(
 def __getattr__(name: str) -> Any:
     if name in __all__:
         return _load(name)
-    if name.startswith("_"):  # which tools look for
-        raise AttributeError(f"module 'rollstat.features' has no attribute {name!r}")
-    statistic = REGISTRY.of_method(name, "rollstat.features")
-    return import_module("rollstat.features.definition").builder(statistic, name)
+    if name in REGISTRY:
+        return import_module("rollstat.features.definition").builder(name)
+    raise AttributeError(f"module 'rollstat.features' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *REGISTRY.methods})
+    return sorted({*globals(), *__all__, *REGISTRY})

@@ -125,13 +125,12 @@ class Feature:
 
     def __str__(self) -> str:
         given = [*map(repr, self.columns), *(f"{name}={value!r}" for name, value in self.parameters.items())]
-        method = next(key for key, name in REGISTRY.methods.items() if name == self.statistic)
-        return f"{method}({', '.join(given)})"
+        return f"{self.statistic}({', '.join(given)})"
 
 
 @cache
-def builder(name: str, method: str) -> Callable[..., Feature]:
-    """Return the function `method` that names a statistic of columns, with its own parameters."""
+def builder(name: str) -> Callable[..., Feature]:
+    """Return the function that names a statistic of columns, with its own parameters."""
     statistic = REGISTRY[name]
 
     def build(*args: Any, **kwargs: Any) -> Feature:
@@ -143,7 +142,7 @@ def builder(name: str, method: str) -> Callable[..., Feature]:
                 given[key] = list(value)
         return Feature(name, columns, given)
 
-    build.__name__ = build.__qualname__ = method
+    build.__name__ = build.__qualname__ = name
     build.__module__ = "rollstat.features"
     build.__doc__ = f"Name :func:`rollstat.{statistic.function.__name__}` of a column for `Features`."
     build.__signature__ = statistic.of_columns.replace(return_annotation=Feature)  # type: ignore[attr-defined]  # of a function

@@ -196,7 +196,9 @@ def test_results_are_put_into_the_order_of_the_rows_together_as_one_by_one(kind,
 
 def test_kinds_keep_their_dtypes_and_index():
     frame = transactions()
-    features = f.Features([f.max("number").over(2), f.combine("number", operators.Sum()).over(2)], on="time")
+    features = f.Features(
+        [f.max("number").over(2), f.aggregate("number", operators.Sum()).over(2)], on="time"
+    )
     plain = features.compute(frame)
     assert plain.index is frame.index or plain.index.equals(frame.index)
     assert list(plain.dtypes[-2:]) == [np.float64, np.float64]
