@@ -187,7 +187,8 @@ class EwmOneByTime(EwmOneByRow):
 
     def lift(self, x: float, time: float, row: int) -> _State:  # type: ignore[override]  # as above
         state = _counted(x, 0.0, 1.0, self.adjust, self.ignore_na, row)
-        return *state, time, time, self.ignore_na and row < 0
+        ageless = self.ignore_na and row < 0  # on its own, so that Numba can build the tuple
+        return *state, time, time, ageless
 
     def combine(self, older: _State, newer: _State) -> _State:
         factor = 1.0 if newer[14] else 2.0 ** ((older[13] - newer[12]) / self.decay)
@@ -200,4 +201,5 @@ class EwmTwoByTime(EwmOneByTime):
 
     def lift(self, x: float, y: float, time: float, row: int) -> _State:  # type: ignore[override]  # as above
         state = _counted(x, y, 1.0, self.adjust, self.ignore_na, row)
-        return *state, time, time, self.ignore_na and row < 0
+        ageless = self.ignore_na and row < 0  # on its own, so that Numba can build the tuple
+        return *state, time, time, ageless
