@@ -20,8 +20,8 @@ from rollstat.compile.jit import kernel
 from rollstat.kernels.rings import SMALLEST
 
 # Counters of the oldest time and of the next one; the newest time and the first one ever, of a stream that
-# has STARTED; the kind of times, and the width of the window in their form; the class of objects that are
-# read as datetimes, or 0 for none; and whether the memory of the window grows and shrinks.
+# has STARTED; the kind of times, and the width of the window in their form, 0 for windows of rows; the class
+# of objects that are read as datetimes, or 0 for none; and whether the window's memory grows and shrinks.
 FIRST, END, NEWEST, BEGUN, STARTED, KIND, WIDTH, CLASS, GROWS = range(9)
 SLOTS = 9
 # Kinds: none, nanoseconds, floats.

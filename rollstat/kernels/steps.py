@@ -50,7 +50,7 @@ from rollstat.kernels.aggregate.operator_calls import define
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK
 from rollstat.kernels.aggregate.window import FIRST, FOLDED, LEAST, NEXT, SPAN
 from rollstat.kernels.rank_space.distances import middle
-from rollstat.kernels.row_times import CLASS, GROWS, KIND, NEWEST, TICKS, fits
+from rollstat.kernels.row_times import CLASS, GROWS, KIND, NEWEST, TICKS, WIDTH, fits
 from rollstat.kernels.selection.quantiles import quantile_point
 
 _deque_push, _deque_answer = monotonic_deque.push, monotonic_deque.value_at
@@ -479,43 +479,54 @@ def _pop(step, state, parameters, times, number):
 # Windows of states of an operator. The state is that of the queue, and `times` has the times of missing rows.
 
 
-def read_row(example, classes, objects, number, timed):
-    """Return whether the objects are a row, whether all of it is there, and its numbers, those of `example`.
+def read_row(operator, example, classes, objects, number, timed):
+    """Return whether the objects are a row, whether no number is missing, and its numbers, as in `example`.
 
     If the row is `timed`, its time follows, which is not read here.
     """
     raise NotImplementedError  # objects have addresses only in compiled code
 
 
-def _columns(example):
-    items = tuple(example) if isinstance(example, types.BaseTuple) else (example,)
-    return sum(item == types.float64 for item in items), len(items)
+def _arguments(operator, example):
+    """Return how many columns an operator takes, and names of the time and the row if it takes these."""
+    own = [name for name in ("time", "row") if getattr(operator.instance_class, f"with_{name}", False)]
+    return (len(example) if isinstance(example, types.BaseTuple) else 1) - len(own), own
 
 
 @overloaded(read_row)
-def _read_row(example, classes, objects, number, timed):
-    count, _ = _columns(example)
+def _read_row(operator, example, classes, objects, number, timed):
+    count, _ = _arguments(operator, example)
     numbers = "".join(f"x{k}, " for k in range(count))
     body = [f"if number != {count} + timed:", f"    return False, False, ({'0.0, ' * count})"]
     body += [f"found{k}, x{k} = read(classes, word_at(objects + {8 * k}))" for k in range(count)]
     every = [" & ".join(f"{text.format(k)}" for k in range(count)) for text in ("found{0}", "(x{0} == x{0})")]
     body.append(f"return {every[0]}, {every[1]}, ({numbers})")
-    parameters = "example, classes, objects, number, timed"
+    parameters = "operator, example, classes, objects, number, timed"
     return define(parameters, body, read=_read_element, word_at=word_at)
 
 
-def element_of(example, numbers, row):
-    """Return what an operator takes for the numbers of a row, and its number if it takes that."""
-    items = [*numbers, row][: len(example) if isinstance(example, tuple) else 1]
-    return tuple(items) if isinstance(example, tuple) else items[0]
+def element_of(operator, example, numbers, time, row):
+    """Return what an operator takes for the numbers of a row, with its time and number if it takes these."""
+    raise NotImplementedError  # called in compiled code only
 
 
 @overloaded(element_of)
-def _element_of(example, numbers, row):
-    count, length = _columns(example)
-    items = [*(f"numbers[{k}]" for k in range(count)), "row"][:length]
-    result = f"({', '.join(items)},)" if isinstance(example, types.BaseTuple) else items[0]
-    return define("example, numbers, row", [f"return {result}"])
+def _element_of(operator, example, numbers, time, row):
+    count, own = _arguments(operator, example)
+    items = ", ".join([*(f"numbers[{k}]" for k in range(count)), *own])
+    result = f"({items},)" if isinstance(example, types.BaseTuple) else items
+    return define("operator, example, numbers, time, row", [f"return {result}"])
+
+
+def _ages(operator, time):
+    """Return whether an operator that takes the times of rows takes this one."""
+    return not getattr(operator, "with_time", False) or np.isfinite(time)
+
+
+@overloaded(_ages)
+def _ages_of(operator, time):
+    aging = "time" in _arguments(operator, None)[1]
+    return (lambda operator, time: np.isfinite(time)) if aging else (lambda operator, time: True)
 
 
 def _stamp(stamps, key):
@@ -562,28 +573,28 @@ def push_state(bound, objects, number):
     """Push the numbers of a row, and its time if it has one, into a window of states."""
     classes, missing, example, counts, state, queue, times, absent = arguments_of(bound)
     header, _, stamps = state
-    row, timed = header[NEXT], times[KIND] != 0
-    found, observed, numbers = read_row(example, classes, objects, number, timed)
+    row, timed, by_width = header[NEXT], times[KIND] != 0, times[WIDTH] != 0
+    found, observed, numbers = read_row(queue[1], example, classes, objects, number, timed)
     if not found:
         return LATER
-    key, limit = row, row - header[SPAN]
+    key = row
     if timed:
         found, key = _read_time(times, classes, word_at(objects + 8 * len(numbers)))
-        if not found:
+        if not (found and _ages(queue[1], _stamp(stamps, key))):
             return LATER
-        limit = _limit_of(times, key)
+    place, limit = (key, _limit_of(times, key)) if by_width else (row, row - header[SPAN])
     if counts:  # missing rows are states too, with their number inverted
         row = row if observed else ~row
         observed = True
-    stamp, limit = _stamp(stamps, key), _stamp(stamps, limit)
+    stamp, limit = _stamp(stamps, place), _stamp(stamps, limit)
     if times[GROWS]:
         dropped = _number_to_drop(header, stamps, limit)
         if not fits(header[END] - header[FRONT], dropped, header[MASK] + 1):
             return LATER
         used = times[row_times.END] - times[row_times.FIRST]
-        if timed and not observed and not fits(used, _leaving(times, absent, key), len(absent)):
+        if by_width and not observed and not fits(used, _leaving(times, absent, key), len(absent)):
             return LATER
-    element = element_of(example, numbers, row)
+    element = element_of(queue[1], example, numbers, _stamp(stamps, key), row)
     given = queue, state, times, absent, key, limit, stamp, element, observed
     return answered(_push_into_states, missing, given)
 

@@ -150,7 +150,7 @@ class Window(_Quick):
         header = self.times.header
         given: list[Any] = [*numbers, *([] if stored is None else [stored])]
         before, header[row_times.CLASS] = header[row_times.CLASS], id(np.datetime64)
-        if self.spec.kind == "time":
+        if stored is not None and self.spec.kind != "number":
             given[-1] = np.datetime64(stored, "ns")
         self.changed = True
         result = entries.step_of(self.quick)(*given)

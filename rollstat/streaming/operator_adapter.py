@@ -112,8 +112,6 @@ class OperatorAdapter:
         """Whether float64 go in, and numbers come out that cannot overflow."""
         if self.objects or self.codec.dtype != np.float64 or hasattr(self.ready, "overflowed"):
             return False
-        if self.with_time:
-            return False
         return not any(output.shape for output in self.layout.outputs)
 
     @property

@@ -109,7 +109,7 @@ class OperatorWindow(Window):
 
     def _make_words(self) -> Words:
         adapter, states, times = self.adapter, self.states, self.times
-        times.header[row_times.GROWS] = self.spec.timed or self.spec.free
+        times.header[row_times.GROWS] = self.spec.by_width or self.spec.free
         states.header[LEAST] = self.needs
         self._missing = self._missing_result()
         entries = (steps.push_state, steps.pop_states) if self.spec.free else (steps.push_state,)

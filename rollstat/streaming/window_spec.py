@@ -330,8 +330,10 @@ class Times:
         self.header = np.zeros(row_times.SLOTS, np.int64)
         self.header[row_times.NEWEST] = row_times.EARLIEST
         if spec is not None:
-            self.header[row_times.KIND] = _KINDS.get(spec.kind, row_times.NONE)
-            self.header[row_times.WIDTH] = int(_keys(np.array([spec.size], spec.time_dtype))[0])
+            otherwise = row_times.TICKS if spec.aging else row_times.NONE
+            self.header[row_times.KIND] = _KINDS.get(spec.kind, otherwise)
+            if spec.by_width:
+                self.header[row_times.WIDTH] = int(_keys(np.array([spec.size], spec.time_dtype))[0])
             self.header[row_times.GROWS] = not spec.fixed
         self.ring = np.zeros(SMALLEST if spec is None or spec.timed else 0, np.int64)
         if len(times):

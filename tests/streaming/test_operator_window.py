@@ -304,20 +304,23 @@ def test_a_common_offset_costs_no_digits(name, rng):
     np.testing.assert_allclose(found, function(*noise, 20), rtol=1e-11)
 
 
-@pytest.mark.parametrize("statistic", ["mean", "ewm_mean", "ewm_std"])
+_PUSHED = {"mean": {}, "ewm_mean": {"alpha": 0.3}, "ewm_std": {"alpha": 0.3}, "ewm_sum": {"halflife": "3s"}}
+
+
+@pytest.mark.parametrize("statistic", _PUSHED)
 @pytest.mark.parametrize("window", [rollstat.Expanding(), 20])
 def test_compiled_pushes_equal_those_through_the_window(statistic, window, rng):
     values = np.where(rng.random(300) < 0.2, np.nan, rng.standard_normal(300)).tolist()
-    decay = {"alpha": 0.3} if statistic != "mean" else {}
+    timed = "halflife" in _PUSHED[statistic]
 
     def make():
-        return STREAMS[statistic](window, **decay, min_periods=3)
+        return STREAMS[statistic](window, **_PUSHED[statistic], min_periods=3)
 
     quick, slow = make(), make()
     slow._window.quick = NO_STEP
     for i, x in enumerate(values):
         assert quick._window.quick[0]
-        if i == 150 and window != 20:  # the memory of the window may be another one afterwards
+        if i == 150 and window != 20 and not timed:  # the memory of the window may be another one afterwards
             for stream in (quick, slow):
                 joined = make()
                 joined.merge(stream)
@@ -326,7 +329,8 @@ def test_compiled_pushes_equal_those_through_the_window(statistic, window, rng):
         if i == 200:
             quick = rollstat.restore(quick.snapshot())
         given = np.int64(i) if i % 50 == 7 else x  # which no compiled step takes
-        np.testing.assert_equal(quick.push(given), slow.push(given))
+        time = [np.datetime64(i // 3, "s")] * timed
+        np.testing.assert_equal(quick.push(given, *time), slow.push(given, *time))
         assert len(quick) == len(slow)
     np.testing.assert_equal(quick.value, slow.value)
 
