@@ -8,6 +8,7 @@ pandas factorises the keys. The rows of each group are laid end to end, and the 
 segments. So windows never cross groups, and there is no loop over groups.
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
@@ -219,6 +220,34 @@ class Groups(Mixin):  # type: ignore[misc]  # Any as a base
         return self._pandas(name)(other, pairwise, ddof, numeric_only)
 
 
+def _checking(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what makes indexers of groups as `make` does, which raise if a bound lies outside of the group.
+
+    pandas takes bounds as positions in the group, so a start of -1 would be its last row.
+    """
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        indexer = make(*args, **kwargs)
+        given = indexer.get_window_bounds
+
+        def bounds(num_values: int, *options: Any) -> Any:
+            found = given(num_values, *options)
+            for name, places in zip(("start", "end"), map(np.asarray, found)):
+                outside = (places < 0) | (places > num_values)
+                if outside.any():
+                    row = int(outside.argmax())
+                    raise ValueError(
+                        f"window {name} must lie in 0..{num_values} in a group of {num_values} rows; "
+                        f"got {places[row]} at row {row}"
+                    )
+            return found
+
+        indexer.get_window_bounds = bounds
+        return indexer
+
+    return made
+
+
 class RollingGroupBy(Groups, PandasRollingGroups, Rolling):  # type: ignore[misc]  # a class found by name
     """Windows within groups, with pandas' parameters and methods and one for each statistic.
 
@@ -243,6 +272,11 @@ class RollingGroupBy(Groups, PandasRollingGroups, Rolling):  # type: ignore[misc
             times = times if isinstance(times, pd.Index) else np.asarray(times)
             windows.options["times"] = times.take(self._rows.order) if self._times is None else self._times
         return windows
+
+    def _get_window_indexer(self) -> Any:
+        indexer = super()._get_window_indexer()
+        indexer.window_indexer = _checking(indexer.window_indexer)
+        return indexer
 
     def _in_order(self, window: Any) -> Any:
         """Return a window whose sizes, if there is one for each row, have the order of the groups."""

@@ -250,9 +250,7 @@ def _bounds(indexer: Any, window: Any) -> tuple[NDArray[np.int64], NDArray[np.in
     start, end = np.asarray(start), np.asarray(end)
     if not len(start) or start.dtype.kind not in "iu" or end.dtype.kind not in "iu":
         return None
-    return start, np.maximum(
-        start, end
-    )  # pandas' own indexers give some empty windows a start after their end
+    return start, np.maximum(start, end)  # some empty windows of pandas' indexers start after their end
 
 
 @cache

@@ -114,6 +114,8 @@ def test_indexers_are_not_handed_back(frame):
             pd.testing.assert_frame_equal(getattr(groups, name)(), wanted)
     with pytest.raises(ValueError, match=r"window start must lie in 0..60; got -1 at row 0"):
         x.rollstat.rolling(Outside(), min_periods=1).sum()
+    with pytest.raises(ValueError, match=r"window start must lie in 0..\d+ in a group of .* got -1 at row 0"):
+        frame.rollstat.groupby("key").rolling(Outside(), min_periods=1)["x"].sum()
 
 
 def test_a_size_for_each_row(frame, rng):
