@@ -274,7 +274,7 @@ def test_initial_rows_of_other_types_are_rejected(spark, tmp_path, column, messa
     stream = Stream(spark, tmp_path, aggs={"m": ("median", "x")})
     start = spark.createDataFrame(readings(4))
     assert stream.result(initial=start.withColumn("y", F.lit(1))).isStreaming  # not in the state
-    with pytest.raises(TypeError, match=f"initial must have the .* of df; '{column}' was {message}"):
+    with pytest.raises(TypeError, match=f"initial must have the .* of df; '{column}' is {message}"):
         stream.result(initial=start.withColumn(column, F.lit(1).cast("long")))
 
 
