@@ -643,8 +643,8 @@ def parse_width(window: Any, name: str = "window") -> Fraction | None:
         return Fraction(int(window.astype(np.int64))) * count * UNITS[name]
     if isinstance(window, timedelta):
         return Fraction(window // timedelta(microseconds=1)) * 1000
-    length = fixed_length(window)
-    return None if length is None else Fraction(length)
+    fixed = fixed_length(window)
+    return None if fixed is None else Fraction(fixed)
 
 
 def width_text(width: Fraction | int) -> str:

@@ -22,6 +22,7 @@ from rollstat.engine import work_on_threads
 from rollstat.features import frames
 from rollstat.features.definition import FeatureColumn, Features, by_width, naming
 from rollstat.foreign import missing_results
+from rollstat.kernels.placing import LINE
 from rollstat.options import Options
 from rollstat.pandas.calls import POSITIONS
 from rollstat.registry import REGISTRY
@@ -142,7 +143,7 @@ class _Series:
         jobs = self._jobs()
         work_on_threads(self._share, [(key,) for key in self._shared], threads)
         work_on_threads(partial(self._run, found), [(job,) for job in self._merged(jobs)], threads)
-        parts = [(self._columns[i : i + frames.LINE],) for i in range(0, len(self._columns), frames.LINE)]
+        parts = [(self._columns[i : i + LINE],) for i in range(0, len(self._columns), LINE)]
         work_on_threads(partial(self._convert, found), parts, threads)
 
     def _jobs(self) -> dict[Any, list[int]]:

@@ -245,20 +245,21 @@ def float_values(column: Any) -> NDArray[np.float64]:
 
     Integers that float64 may round cause a warning.
     """
+    floats: NDArray[np.float64] | None
     known: Any = column._values
     plain = type(known) is np.ndarray
     dtype = known.dtype if plain else column.dtype  # which takes the Series longer
     if plain and dtype is _FLOAT64:
-        return known
+        return known  # type: ignore[no-any-return]  # pandas-stubs leave the type open
     if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype):
         raise NotNumbers(f"values of {dtype} are not numbers")
     try:
         if isinstance(known, np.ndarray):
             floats = _exact_floats()(known) if dtype.kind in "iu" and known.flags.c_contiguous else None
             if floats is not None:
-                return floats
+                return floats  # type: ignore[no-any-return]  # as above
             warn_of_rounding(known)
-            return known.astype(np.float64)  # type: ignore[no-any-return]  # as above
+            return known.astype(np.float64)
         if dtype.kind in "iu":
             numpy_dtype = dtype.subtype if isinstance(dtype, pd.SparseDtype) else dtype.numpy_dtype
             warn_of_rounding(column.array.to_numpy(numpy_dtype, na_value=0))

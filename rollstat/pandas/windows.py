@@ -305,8 +305,8 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
         from rollstat.explanation import explain, explain_other  # imports kernels
 
         if method.__name__ == "aggregate":
-            name, *args = *args, *options.values()
-            if args or not isinstance(name, str):
+            name, *others = *args, *options.values()
+            if others or not isinstance(name, str):
                 raise TypeError(f"func must be the name of one method to be explained; got {name!r}")
             return self.explanation(getattr(self, name))
         given = inspect.signature(method).bind(*args, **options).arguments
