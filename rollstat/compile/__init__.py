@@ -8,7 +8,7 @@
 - `jit`: the kernel decorator.
 - `levels`: kernels for several CPU levels from one LLVM code.
 - `lowering`: compilation of functions that kernels call; bit operations, prefetching.
-- `entries`: methods that Python calls as those written in C, for single pushes.
+- `entries`: methods that Python calls like methods written in C, for single pushes.
 - `bound_calls`: compiled functions for arguments whose types are known in advance.
 - `simd`: machine vectors as instructions.
 

@@ -1,7 +1,7 @@
 """The compiled functions of kernels for arguments whose types are known in advance.
 
-A compiled function that is called again and again with arguments of the same types is looked up once and
-then called directly. The dispatcher would inspect the type of each argument in every call, which takes longer
+A compiled function that is called again and again with arguments of the same types is looked up once and then
+called directly. The dispatcher would inspect the type of each argument in every call, and that takes longer
 than a single step.
 """
 
@@ -40,7 +40,7 @@ def forget_bound() -> None:
 
 
 class BoundKernel:
-    """A kernel that is always called with arguments of the same types, those of the first call."""
+    """A kernel that is always called with arguments of the same types as in the first call."""
 
     __slots__ = ("_code", "_kernel")
 

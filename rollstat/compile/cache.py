@@ -194,7 +194,7 @@ class _Pickler(NumbaPickler):  # type: ignore[misc]  # Numba has no types
 
 
 class _Unpickler(pickle.Unpickler):
-    """Finds classes of users among those of the `signature` that code is loaded for."""
+    """Finds classes of users among the classes of the `signature` that code is loaded for."""
 
     def __init__(self, file: BytesIO, signature: Any) -> None:
         super().__init__(file)
@@ -205,7 +205,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def all_types(arguments: Iterable[Any]) -> Iterator[Any]:
-    """Yield types of arguments and, of tuples, those of their items."""
+    """Yield the types of arguments, and of the items of tuples."""
     for type_ in arguments:
         yield type_
         if isinstance(type_, types.BaseTuple):
@@ -222,9 +222,9 @@ def _operators(signature: Any) -> list[type]:
 def _load_symbols(code: bytes, signature: Any, target_context: Any) -> None:
     """Load the symbols that machine code of a kernel refers to.
 
-    A refresh of the context also imports all that compiling may need, which takes longer than loading a
-    kernel. Operators of other packages may call extensions of Numba, which only a refresh loads. Numba
-    compiles its counting of references, in 30 ms, which few kernels need.
+    A refresh of the context also imports all that compiling may need, and that takes longer than loading a
+    kernel. Operators of other packages may call extensions of Numba; only a refresh loads them. Numba takes
+    30 ms to compile its counting of references, and few kernels need it.
     """
     if any(cls.__module__.split(".")[0] != __name__.split(".")[0] for cls in _operators(signature)):
         target_context.refresh()
@@ -345,7 +345,7 @@ class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
             return
         key = digest_of(common, _target())
         library, *rest = CompileResultCacheImpl.reduce(None, data)
-        data.library._shared_module = None  # a copy of its LLVM code, which nothing else needs
+        data.library._shared_module = None  # a copy of its LLVM code that nothing else needs
         content = BytesIO()
         _Pickler(content).dump((_without_llvm_code(library), *rest))
         _write(folder / key, content.getvalue())

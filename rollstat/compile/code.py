@@ -149,7 +149,7 @@ def _named(function: FunctionType) -> list[tuple[Any, _Reads]]:
 def _jit_options(function: FunctionType) -> dict[str, Any] | None:
     """Return the options by which ``register_jitable`` lets Numba compile a plain function, None without."""
     context = cpu_target.typing_context
-    context.refresh()  # which takes note of what has been registered
+    context.refresh()  # takes note of what has been registered
     type_ = context._lookup_global(function)
     options: dict[str, Any] | None = None
     for template in getattr(type_, "templates", ()):
@@ -297,7 +297,7 @@ def code_digest(value: Any) -> str:
     Raises
     ------
     NotFixedError
-        If the meaning depends on an object of which that is not known.
+        If the meaning depends on an object whose own meaning is not known.
     """
     parts: list[Any] = [_FORMAT]
     _read(value, _VALUE, parts, {})
@@ -305,7 +305,7 @@ def code_digest(value: Any) -> str:
 
 
 class _Freezer:
-    """Copies of values, one of each, which belong together."""
+    """Copies of values that belong together, one of each."""
 
     def __init__(self) -> None:
         # The originals are kept, so that no other object can get their identity.
@@ -354,11 +354,11 @@ class _Freezer:
     def _begin(self, function: FunctionType) -> FunctionType:
         """Return a copy of a function that has no globals yet."""
         scope = {"__builtins__": function.__globals__.get("__builtins__", builtins)}
-        scope["__name__"] = "builtins"  # which a process that loads the machine code can import
+        scope["__name__"] = "builtins"  # a process that loads the machine code can import it
         code, defaults = function.__code__, [*map(self.copy, function.__defaults__ or ())]
         keywords = {name: self.copy(value) for name, value in (function.__kwdefaults__ or {}).items()}
         if code.co_kwonlyargcount == len(keywords) > 0 and not code.co_flags & CO_VARARGS:
-            # Numba does not fill in the defaults of parameters by keyword alone, which are the last ones.
+            # Numba does not fill in the defaults of keyword-only parameters; these come last.
             positional, number = code.co_argcount, code.co_argcount + len(keywords)
             defaults += [keywords[name] for name in code.co_varnames[positional:number]]
             code, keywords = code.replace(co_argcount=number, co_kwonlyargcount=0), {}
@@ -440,7 +440,7 @@ def without_numbers(function: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def calls_itself(function: Any) -> bool:
-    """Return whether a plain function reads itself by name, which Numba cannot compile."""
+    """Return whether a plain function reads itself by name; Numba cannot compile such a function."""
     return isinstance(function, FunctionType) and any(value is function for value, _ in _named(function))
 
 

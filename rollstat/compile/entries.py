@@ -1,4 +1,4 @@
-r"""Methods that Python calls as it calls those written in C, and the compiled steps that they run.
+r"""Methods that Python calls as it calls methods written in C, and the compiled steps that they run.
 
 ::
 
@@ -6,13 +6,13 @@ r"""Methods that Python calls as it calls those written in C, and the compiled s
                              \---> the method in Python, where there is no step, or it does not take `x`
 
 All of it runs under the interpreter's lock. A step does not convert its arguments in every call: they lie in
-memory as words, from which only those that it uses are read. A method finds the words by the first slots of
+memory as words, and a step reads only the words that it uses. A method finds the words by the first slots of
 its object and of the object in that slot, so that nothing is looked up by name.
 
 State: an array of int64, the words: the addresses of STEPS steps, then the arguments. A number is one word,
 an array its address and its shape, a tuple the words of its items. The caller keeps the arrays.
 Invariant: none. Cost: 4 ns more than ``abs``, measured, for a step that takes and returns a float. Numba's
-own wrapper makes a tuple of the arguments, which takes longer than many steps.
+own wrapper makes a tuple of the arguments, and that takes longer than many steps.
 
 Source: the layouts of ``PyFloatObject`` and ``PyArrayObject_fields`` in the headers of Python and NumPy,
 whose macros read the same fields; ``METH_FASTCALL`` in the reference of Python's C API.
@@ -217,7 +217,7 @@ def answered(typing_context, step, missing, arguments):
 
 @intrinsic
 def taken(typing_context, step, words, objects, number):
-    """Return what a step, of which the address is given, returns for objects of Python."""
+    """Return what the step at a given address returns for objects of Python."""
 
     def generate(context, builder, signature, arguments):
         step, words, *rest = arguments
@@ -253,7 +253,7 @@ _push_otherwise, _pop_otherwise = _calls("_push"), _calls("_pop")
 
 @intrinsic
 def _close(typing_context, itself):
-    """Call the method `_close` of an object while an exception is set, which remains."""
+    """Call the method `_close` of an object while an exception is set; the exception remains."""
 
     def generate(context, builder, signature, arguments):
         api = context.get_python_api(builder)
@@ -364,7 +364,7 @@ _make_function = ctypes.PYFUNCTYPE(
 
 
 def _definition(dispatcher, key, text):
-    """Return what Python knows of an entry, which must stay in memory."""
+    """Return what Python knows of an entry; it must stay in memory."""
     if key not in _definitions:
         address, library = compiled(dispatcher, *[types.int64] * 4)
         name = dispatcher.__name__.encode()

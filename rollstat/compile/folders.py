@@ -1,4 +1,4 @@
-"""The folders of compiled kernels: which of them this user reads, which one is written to, and why not.
+"""The folders of compiled kernels: the ones this user reads, the one written to, and why others are not used.
 
 ::
 
@@ -6,8 +6,8 @@
         --> absolute?  made or there?  of this user or root, and written by nobody else?  --> read
         --> a file can be made?  --> it is written to, and no further folder is used
 
-Files of kernels are pickles: who can write one can run code in the processes that load it. The answers depend
-on the effective user, because a process may drop privileges after its first call.
+Files of kernels are pickles: whoever can write one can run code in the processes that load it. The answers
+depend on the effective user, because a process may drop privileges after its first call.
 """
 
 import os
@@ -80,7 +80,7 @@ def _folders(of_user: int | None, named: str) -> tuple[Folder, ...]:
 
 
 def _judged(path: Path, of_user: int | None) -> Folder:
-    """Return what a user may do with a folder, which is made if it is missing."""
+    """Return what a user may do with a folder; make the folder if it is missing."""
     if not path.is_absolute():
         return Folder(path, False, False, "not read: it is not an absolute path")
     try:

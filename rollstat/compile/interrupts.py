@@ -1,4 +1,4 @@
-"""Interrupts (SIGINT, Ctrl-C) come after a kernel is compiled or loaded, never meanwhile.
+"""Interrupts (SIGINT, Ctrl-C) come after a kernel is compiled or loaded, never during that.
 
 An exception in a callback of LLVM ends the process, and one in the middle of Numba's work, or of its import,
 leaves objects that make later calls fail.
@@ -30,7 +30,7 @@ def held_back() -> Iterator[None]:
 
 with held_back():
     import numba.extending
-    import numba.np.arrayobj  # noqa: F401  # which Numba imports at the first kernel otherwise
+    import numba.np.arrayobj  # noqa: F401  # otherwise Numba imports it at the first kernel
     from numba.core.registry import cpu_target
 
-    _ = cpu_target.typing_context, cpu_target.target_context  # which make the engine of LLVM
+    _ = cpu_target.typing_context, cpu_target.target_context  # these make the engine of LLVM

@@ -8,9 +8,9 @@ A kernel has up to two dispatchers::
     Python --> entry (_Kernel) ----------> machine code, optimised once with everything that it calls
     another kernel --> inner (_InnerKernel) --> LLVM code that is linked into the entry, not optimised yet
 
-Without the second one, Numba would optimise every function and turn it into machine code by itself, and
-then again in each of its callers, which doubles the time to compile. Functions whose names start with an
-underscore have no entry.
+Without the second one, Numba would optimise every function and turn it into machine code by itself, and then
+again in each of its callers. That doubles the time to compile. Functions whose names start with an underscore
+have no entry.
 """
 
 import inspect
@@ -31,7 +31,7 @@ from rollstat.compile.cache import KernelCache, all_types, record
 from rollstat.compile.pipeline import KernelFlags, KernelPipeline, Pipeline
 
 # ``i & INDEX`` equals `i` for every valid index and tells the compiler that it is not negative. Array
-# accesses then need no test for counting from the end, which can take a third of the time of a kernel. The
+# accesses then need no test for counting from the end; that test can take a third of a kernel's time. The
 # mask costs nothing: the two bits that it clears are shifted out when an index becomes an offset in bytes.
 INDEX = 2**62 - 1
 
@@ -64,7 +64,7 @@ class _Library(JITCodeLibrary):
 
     def finalize(self):
         super().finalize()
-        self._linking_libraries.clear()  # whose code has been copied
+        self._linking_libraries.clear()  # their code has been copied
 
 
 def _with_numbers(function):
@@ -87,7 +87,7 @@ class _UncountedCompiler(_FunctionCompiler):
 
     def _choose_counting(self, args):
         tuples = [type_ for type_ in all_types(args) if isinstance(type_, types.BaseNamedTuple)]
-        of_sums = ".kernels.sums." in self.py_func.__module__  # whose formulas take vectors, never arrays
+        of_sums = ".kernels.sums." in self.py_func.__module__  # formulas of sums take vectors, never arrays
         operators = not of_sums and any(hasattr(type_.instance_class, "combine") for type_ in tuples)
         self.targetoptions["_nrt"] = operators and any(map(_holds_arrays, args))
 
@@ -127,7 +127,7 @@ class _InnerLibrary(_Library):
 
     def finalize(self):
         for library in dict.fromkeys(self._linking_libraries):
-            if hasattr(library, "_reload_init"):  # which Numba has from 0.62 on
+            if hasattr(library, "_reload_init"):  # Numba has it from 0.62 on
                 self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
@@ -135,7 +135,7 @@ class _InnerLibrary(_Library):
 
 
 class _Address:
-    """Stands for the address of an inner kernel, which has none; Numba finds its code by this object."""
+    """Stands for the address that an inner kernel does not have; Numba finds its code by this object."""
 
 
 class _InnerCompiler(_UncountedCompiler):
@@ -164,7 +164,7 @@ class _NoinlineCompiler(_InnerCompiler):
 
 
 class _InlinedLibrary(_InnerLibrary):
-    """Code of a small function, which the optimisation of the entry simplifies where it is inlined."""
+    """Code of a small function; optimising the entry simplifies this code where it is inlined."""
 
     def _optimize_functions(self, ll_module):
         ll_module.data_layout = self._codegen._data_layout
@@ -181,7 +181,7 @@ class _CountingCompiler(_InnerCompiler):
 
     def _compile_core(self, args, return_type):
         result = super()._compile_core(args, return_type)
-        if isinstance(result.signature.return_type, types.Generator):  # whose code would not be linked
+        if isinstance(result.signature.return_type, types.Generator):  # its code would not be linked
             raise TypeError(f"{self.py_func.__qualname__} must return values; got a generator")
         return result
 
@@ -210,7 +210,7 @@ class _InnerKernel(CPUDispatcher):
         return super().get_call_template(types_alone, {name: types.unliteral(kws[name]) for name in kws})
 
     def add_overload(self, cres):
-        # The base class would also register the wrapper for Python, which does not exist.
+        # The base class would also register the wrapper for Python, but there is none.
         self.overloads[tuple(cres.signature.args)] = cres
 
 
@@ -291,7 +291,7 @@ def inner_function(function, forceinline=False, error_model="numpy", numbers=())
     """Return the dispatcher of any Python function, such as a method of an operator, for calls from kernels.
 
     `error_model` is ``"numpy"``, or ``"rollstat"`` for a function that raises ZeroDivisionError where it
-    divides an integer by zero. `numbers` are names that the function reads, which calls give by keyword.
+    divides an integer by zero. `numbers` are names that the function reads and that calls give by keyword.
     """
     key = function, forceinline, error_model, numbers
     dispatcher = _inner_functions.get(key)
@@ -320,13 +320,13 @@ def kernel(function=None, *, inline="never", forceinline=False, noinline=False):
     ----------
     function : callable
         A pure function of scalars and preallocated arrays: it makes no arrays, raises no exceptions and has
-        no keyword defaults. Arrays are therefore not reference-counted, which saves about 20 ns per call,
-        except where the states of an operator are arrays. Functions of the package whose names start with
+        no keyword defaults. Arrays are therefore not reference-counted, except where the states of an
+        operator are arrays. This saves about 20 ns per call. Functions of the package whose names start with
         an underscore are for kernels only; a call from Python raises TypeError.
     inline : {"never", "always"}
-        Whether Numba copies the body into its callers before type inference, which takes much longer to
-        compile than a call: ``"always"`` is for functions that return views of arrays, which a call
-        would have to reference-count.
+        Whether Numba copies the body into its callers before type inference. This takes much longer to
+        compile than a call: ``"always"`` is for functions that return views of arrays, because a call would
+        have to reference-count the views.
     forceinline : bool
         Whether LLVM must inline the compiled function into other kernels: for small steps of their loops.
     noinline : bool

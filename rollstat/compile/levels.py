@@ -22,7 +22,7 @@ BUILD_LEVEL = "ROLLSTAT_BUILD_LEVEL"
 
 
 class _Codegen(JITCPUCodegen):
-    """What generates code for a level, which this process does not run."""
+    """Generates code for a level that this process does not run."""
 
     def __init__(self, level):
         self._level = level
@@ -36,7 +36,7 @@ class _Codegen(JITCPUCodegen):
 
 
 class _KeptLibrary(_Library):
-    """Code of a kernel that keeps its LLVM code as it was before optimisation."""
+    """Code of a kernel that keeps its LLVM code from before optimisation."""
 
     def _optimize_final_module(self):
         self.plain_code = self._final_module.as_bitcode()

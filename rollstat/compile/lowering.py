@@ -6,9 +6,9 @@
     @dispatched(lift)           ->  a call of another kernel, chosen by the types of the arguments
     @overloaded(combine)        ->  a Python function, made for these types, that Numba compiles
 
-The function itself stays a Python function, which is called where kernels are not compiled. All are resolved
-during type inference. Numba's own overloads would do the same, but Numba optimises each of them and turns it
-into machine code by itself, which takes some 20 ms.
+The function itself stays a Python function, called where kernels are not compiled. All are resolved during
+type inference. Numba's own overloads would do the same, but Numba optimises each of them and turns it into
+machine code by itself. That takes some 20 ms.
 
 The module also has functions that are single instructions, counting bits and prefetching, and the tuples that
 generators of code make.
@@ -61,7 +61,7 @@ def constant(signature, value):
 
 
 def tuple_of(context, builder, type_, values):
-    """Generate a tuple of arguments, which are counted once more if references are counted."""
+    """Generate a tuple of arguments; count each of these once more if references are counted."""
     return impl_ret_borrowed(context, builder, type_, context.make_tuple(builder, type_, values))
 
 
@@ -167,7 +167,7 @@ def prefetch(array, index):
 
 
 def prefetch_to_write(array, index):
-    """As :func:`prefetch`, for an element that will be written."""
+    """Like :func:`prefetch`, for an element that will be written."""
 
 
 def _compile_prefetch(function, to_write):

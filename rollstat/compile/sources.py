@@ -1,11 +1,11 @@
 """What the machine code of a kernel depends on: digests of source files.
 
 The digest of a source file covers the file and every file of the package that it imports, directly or
-indirectly. Numba would look at the file of the kernel alone, and the code of functions of other files that
-are inlined into it would be stale after an edit of those.
+indirectly. Numba would look at the file of the kernel alone, and the inlined code of functions of other files
+would be stale after an edit of these files.
 
 A kernel can be specialised on an operator: a NamedTuple class whose methods are compiled into it. The digest
-of a class of the package is that of its file; any other class brings the digest of its code, see
+of a class of the package is its file's digest; any other class brings the digest of its code, see
 :mod:`rollstat.compile.code`. If there is none, the kernel is not cached.
 """
 
@@ -24,7 +24,7 @@ _IMPORT = re.compile(
 )
 _COMMENT = re.compile(rb"#[^\n]*")
 _NAME = re.compile(rb"(\w+)(?:[ \t]+as[ \t]+\w+)?")
-# Every kernel depends on the decorator and on what that imports: how it is compiled, and what its key is.
+# Every kernel depends on the decorator and all that it imports: how it is compiled, and what its key is.
 _DECORATOR = Path(__file__).resolve().with_name("jit.py")
 
 

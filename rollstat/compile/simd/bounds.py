@@ -6,8 +6,8 @@
     load_at(older, start, i, 0)  older[4] older[4] older[5] ...     one element for each window
     add_if_less(counts, time, edges)                                counts of times before each window
 
-State: none. Cost: a load of the bound and one of the element per lane, which is faster than the instruction
-that gathers elements; two instructions for the comparison of one time with eight windows.
+State: none. Cost: a load of the bound and one of the element per lane, faster than the instruction that
+gathers elements; two instructions for the comparison of one time with eight windows.
 """
 
 import numpy as np

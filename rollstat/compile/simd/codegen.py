@@ -5,8 +5,9 @@
     elementwise(function, generate, 2)     ->  function(vector, vector) in kernels, channel by channel
     load_lanes(...), store_lanes(...)      ->  instructions that read and write any number of lanes
 
-Kernels use the functions of :mod:`rollstat.compile.simd.vectors` and of the modules beside it, which are
-made with these generators. A vector is one LLVM vector per channel; several channels form an LLVM array.
+Kernels use the functions of :mod:`rollstat.compile.simd.vectors` and of the modules beside it; these
+functions are made with these generators. A vector is one LLVM vector per channel; several channels form an
+LLVM array.
 """
 
 from llvmlite import ir

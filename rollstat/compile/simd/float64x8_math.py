@@ -4,8 +4,8 @@
 
     divide(x, broadcast(3.0), broadcast(1.0 / 3.0))     [x0 x1 ... x7] -> [x0/3 x1/3 ... x7/3]
 
-What ``math`` is to Python, this module is to :mod:`rollstat.compile.simd.vectors`, which has loads, stores,
-shifts and arithmetic. Where kernels are not compiled, the functions act on arrays.
+This module is to :mod:`rollstat.compile.simd.vectors` what ``math`` is to Python. Loads, stores, shifts and
+arithmetic are in `vectors`. Where kernels are not compiled, the functions act on arrays.
 """
 
 import numpy as np
@@ -66,14 +66,14 @@ elementwise(clip, _generate_clip, 2)
 def divide(lanes, divisor, inverse):
     """Return ``lanes / divisor``, correctly rounded, given ``inverse == 1 / divisor``.
 
-    The product with the inverse is corrected by its exact remainder, which a fused multiply-add gives. This
+    The product with the inverse is corrected by its exact remainder, computed by a fused multiply-add. This
     takes a third of the time of a division.
     """
     return lanes / divisor
 
 
 def divide_finite(lanes, divisor, inverse):
-    """As :func:`divide`, and faster, but NaN is possible where the quotient is infinite."""
+    """Like :func:`divide` and faster, but NaN is possible where the quotient is infinite."""
     return lanes / divisor
 
 
@@ -137,8 +137,8 @@ def _nan_where_below(lanes, count, minimum):
 def nan_changes(leaving, entering):
     """Return eight numbers in the bytes of one integer: the change of the number of observations, plus 8.
 
-    Byte k counts the NaN in lanes 0 to k of `leaving` minus those of `entering`. With two channels, a lane
-    counts once if either of them is NaN.
+    Byte k counts the NaN in lanes 0 to k of `leaving` minus the NaN in the same lanes of `entering`. With two
+    channels, a lane counts once if either of them is NaN.
     """
     left, entered = (np.isnan(lanes.reshape(-1, LANES)).any(axis=0) for lanes in (leaving, entering))
     change = np.cumsum(left.astype(np.int64) - entered)

@@ -22,7 +22,7 @@ from rollstat.compile.lowering import lowered
 
 _WORD = ir.IntType(32)
 _LONG = ir.IntType(64)
-# The six flags of MXCSR, and those of overflow and underflow.
+# The six flags of MXCSR, and its overflow and underflow flags.
 _ALL, _RANGE = 0x3F, 8 | 16
 # Overflow and underflow in FPSR.
 _ARM_RANGE = 4 | 8

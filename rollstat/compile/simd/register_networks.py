@@ -9,13 +9,13 @@
 
 A group is a vector of blocks of T windows. Its rows are made by shuffles of consecutive vectors, and rows
 from T on by shifts of lanes of these; the comparisons of the network are straight code; the results are
-shuffled back. What one block shares with the next is compared again, which costs little where T is about half
+shuffled back. What one block shares with the next is compared again. That costs little where T is about half
 of the window or more.
 
 For boxes over an image, each lane has T boxes below one another. The values of a box in the lanes of a vector
 are consecutive, so all rows are loaded as they are.
 
-State: the T rows of the next group, which it needs in any case. Invariant: the loop reads one group ahead.
+State: the T rows of the next group, needed in any case. Invariant: the loop reads one group ahead.
 Cost: the comparisons of the network, and about ``2 log2(T) + m / T`` shuffles, for each vector of results.
 2,800 comparisons take three seconds to compile.
 """
@@ -60,7 +60,7 @@ class RegisterNetwork:
         Windows of a block, a power of two.
     inputs : tuple of (int, int)
         Row and column of each value among those that the windows of a block cover, or the boxes of a block,
-        which lie below one another. A series has one column.
+        one below another. A series has one column.
     comparisons : tuple of (int, int, int, int)
         Number of the lower and of the upper value that is made, -1 for one that is not needed, and the
         numbers of the two that are compared. The inputs have the numbers from 0 on.
@@ -120,7 +120,7 @@ def select_groups(network, values, start, groups, fractions, out, place, step):
 
 
 def select_boxes(network, rows, stride, start, out, place, below, step):
-    """Write the results of the boxes whose first columns are those of a vector.
+    """Write the results of the boxes whose first columns are the columns of a vector.
 
     Parameters
     ----------
@@ -131,8 +131,8 @@ def select_boxes(network, rows, stride, start, out, place, below, step):
     start : int
         First of the columns.
     out : ndarray of the dtype of the rows, of one dimension
-        Receives the results of the first boxes from `place` on, those of the next boxes of a block `below`
-        elements further on, and the next output `step` elements further on.
+        Receives the results of the first boxes from `place` on, the results of the next boxes of a block
+        `below` elements further on, and the next output `step` elements further on.
     """
     known, lanes = network._numba_type_, VECTOR_BYTES // rows.itemsize
     begins = [row * stride + start + column for row, column in known.inputs]
@@ -194,7 +194,7 @@ def _rows_of(builder, vectors):
 
 
 def _vectors_of(builder, rows):
-    """Return the consecutive vectors of which :func:`_rows_of` makes `rows`."""
+    """Return the consecutive vectors from which :func:`_rows_of` makes `rows`."""
     if len(rows) == 1:
         return rows
     vectors, lanes = [], rows[0].type.count

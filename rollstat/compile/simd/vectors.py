@@ -99,7 +99,7 @@ def _generate_load(context, builder, signature, arguments):
 
 
 def _compile_load(function, dimensions):
-    """Compile a function that loads from arrays of so many dimensions."""
+    """Compile a function that loads from arrays of this many dimensions."""
 
     @lowered(function)
     def _load(values, i, *models):
@@ -125,7 +125,7 @@ def store_2d(vector, values, i):
 
 
 def _compile_store(function, dimensions):
-    """Compile a function that stores to arrays of so many dimensions."""
+    """Compile a function that stores to arrays of this many dimensions."""
 
     @lowered(function)
     def _store(vector, values, i):
@@ -382,7 +382,7 @@ elementwise(replace_nan, _generate_replace_nan)
 def propagate_nan(vector, tested):
     """Return a vector that is NaN in every lane in which one of the two is; start with zeros.
 
-    The result is their sum, which takes one instruction; infinities and overflow can make it NaN as well.
+    The result is their sum, one instruction; infinities and overflow can make it NaN as well.
     """
     if vector.dtype.kind != "f":
         return vector

@@ -8,14 +8,14 @@
               block            | rows after the border
                 [-------------)        answer = better of older[start] and newer[end]
 
-`scan` makes both series for one block of windows after the other: windows that start at the border or after
-it belong to the next block, whose border is the end of the last window. `locate` then finds the positions of
-the extrema, and `correct_positions` corrects those of :mod:`rollstat.kernels.extrema.doubling` where values
-are missing. `growing` serves windows that begin with the data. `extremes_of_windows` does everything for a
-short series, with a monotonic deque of rows.
+`scan` makes both series block by block: windows that start at the border or after it belong to the next
+block, whose border is the end of the last window. `locate` then finds the positions of the extrema, and
+`correct_positions` corrects the positions found by :mod:`rollstat.kernels.extrema.doubling` where values are
+missing. `growing` serves windows that begin with the data. `extremes_of_windows` does everything for a short
+series, with a monotonic deque of rows.
 
 State: scratch memory. Invariants: ``older[j - first]`` is the best of ``values[j:border]`` and
-``newer[j - border]`` that of ``values[border:j]``; the position of the first extremum never decreases as
+``newer[j - border]`` the best of ``values[border:j]``; the position of the first extremum never decreases as
 windows slide, so `locate` never reads a skipped value again unless it has just entered; in the deque, rows
 and their values increase, and every other observation has an equal or smaller one behind it.
 Cost: at most 3 comparisons a value for extrema and 2 reads for positions, amortised; O(window) in the worst
@@ -23,7 +23,7 @@ case.
 
 Source: M. van Herk (1992), doi:10.1016/0167-8655(92)90069-C, and J. Gil and M. Werman (1993),
 doi:10.1109/34.211471, here with borders where the windows need them instead of every `width` rows; the deque
-and the monotonicity of positions are those of D. Lemire's wedge, arXiv:cs/0610046.
+and the monotonicity of positions are from D. Lemire's wedge, arXiv:cs/0610046.
 """
 
 import numpy as np

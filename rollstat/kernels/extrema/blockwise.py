@@ -15,15 +15,15 @@ lanes scan a vector, and its last or first lane goes on to the next one.
 
 Entries and what replaces NaN are as in :mod:`rollstat.kernels.extrema.doubling`.
 
-State: scratch memory alone. Invariant: ``total[b]`` is the best of block b, and the blocks of the deque
-``queue[head:tail]`` are those that no newer block wins against. Cost: one operation for each vector of
+State: scratch memory only. Invariant: ``total[b]`` is the best of block b, and the deque
+``queue[head:tail]`` holds the blocks that no newer block wins against. Cost: one operation for each vector of
 values, and about ``2 * log2(lanes) + 6`` more for each vector where the extremum of the windows changes
 within a block; three times as much for positions.
 
 Source: M. van Herk, A fast algorithm for local minimum and maximum filters on rectangular and octagonal
 kernels, Pattern Recognition Letters 13 (1992) 517-521, doi:10.1016/0167-8655(92)90069-C; J. Gil and
 M. Werman, Computing 2-D min, median, and max filters, IEEE TPAMI 15 (1993) 504-507,
-doi:10.1109/34.211471. That the extremum of a window seldom changes is D. Lemire's observation,
+doi:10.1109/34.211471. D. Lemire observed that the extremum of a window seldom changes,
 arXiv:cs/0610046, section 3.
 """
 
@@ -188,7 +188,7 @@ def _wins(order, value, other, wins_ties):
 
 @kernel
 def _answer(order, windows, k, best, position, scratch, results, shift, following):
-    """Write the windows that begin in block `k`, which have `best` at `position` in common, to `results`."""
+    """Write to `results` the windows that begin in block `k`; all have `best` at `position` in common."""
     values, width, block, origin = windows
     lanes, rule, end = lanes_of(values), tie_rule(order), k + width // block
     common = broadcast_lane(entry(order, broadcast(best), position), 0)
@@ -228,8 +228,8 @@ def _answer(order, windows, k, best, position, scratch, results, shift, followin
 def rolling(order, values, width, block, scratch, shift, out):
     """Write the best of every ``values[i:i + width]``, or its position counted from `shift`, to ``out[i]``.
 
-    As :func:`rollstat.kernels.extrema.doubling.rolling`; windows have at least two blocks of `block` rows, a
-    number of whole vectors. `scratch` has room for a block, and for as many totals as there are blocks of
+    Like :func:`rollstat.kernels.extrema.doubling.rolling`; windows have at least two blocks of `block` rows,
+    a number of whole vectors. `scratch` has room for a block, and for as many totals as there are blocks of
     values, and four more.
     """
     early, whole, rule = unaligned(out), width // block, tie_rule(order)

@@ -55,8 +55,8 @@ WIDEST = 256
 # Lengths of spans. They are typed, since Numba would compile a kernel once more for a literal.
 _ONE, _TWO, _FOUR, _EIGHT, _SIXTEEN, _THIRTY_TWO, _SIXTY_FOUR = map(np.int64, (1, 2, 4, 8, 16, 32, 64))
 _PAGE = 4096
-# So many vectors windows are behind spans, and so many ahead cache lines are requested: chunks are too short
-# for the hardware prefetcher.
+# Windows are this many vectors behind spans, and cache lines are requested this many ahead: chunks are too
+# short for the hardware prefetcher.
 _AHEAD = 8
 
 
@@ -138,7 +138,7 @@ def _doubled(order, span, best, kept):
 
 @kernel(forceinline=True)
 def store_and_prefetch(order, best, out, i, shift, following):
-    """Write results, while the cache fetches what is written soon, and `following`, which is read next."""
+    """Write results while the cache fetches what is written soon, and `following`, the next to be read."""
     prefetch(following, i)
     prefetch_to_write(out, i + _AHEAD * lanes_of(out))
     store_result(order, best, out, i, shift)
@@ -176,7 +176,7 @@ def _loops(order, values, first, span, spans, width, entries, out, shift, follow
 
 @kernel(forceinline=True)
 def _whole_vectors(order, values, first, width, entries, out, shift, following):
-    """As :func:`_loops`; spans are constants, so that the loops have no branch on them."""
+    """Like :func:`_loops`; spans are constants, so that the loops have no branch on them."""
     rest = width, entries, out, shift, following
     if width <= 2:
         return _loops(order, values, first, _ONE, _TWO, *rest)

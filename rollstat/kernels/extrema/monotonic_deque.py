@@ -1,4 +1,4 @@
-"""Monotonic deque: the minimum of the last rows of a stream of float64, as one side of the wedge.
+"""Monotonic deque: the minimum of the last rows of a stream of float64, one side of the wedge.
 
 ::
 
@@ -14,10 +14,10 @@ their low bits are the index of the cell.
 Invariant: the minima hold increasing positions within the window, end at the newest observation, and their
 values increase; every other observation has a newer one that is at most as large.
 
-Cost: at most ``2 n`` comparisons of data for n pushes at every moment, counted; O(1) amortised, O(window)
-for one push. Rows loaded at once take up to 2 comparisons each, most of them in vectors. The state is half of
-that of :mod:`rollstat.kernels.extrema.wedge`, for callers that ask for one extremum; a maximum is the minimum
-of the negated values.
+Cost: at most ``2 n`` comparisons of data for n pushes at every moment, counted; O(1) amortised, O(window) for
+one push. Rows loaded at once take up to 2 comparisons each, most of them in vectors. The state is half the
+state of :mod:`rollstat.kernels.extrema.wedge`, for callers that ask for one extremum; a maximum is the
+minimum of the negated values.
 
 Source: R. Harter, The minimum on a sliding window algorithm (2001); Lemire's wedge, Nordic Journal of
 Computing 13 (2006) 328-339, arXiv:cs/0610046, section 4, with one of its two queues.
@@ -94,7 +94,7 @@ def value_at(state):
 
 @kernel
 def _prepend_minima(position, rows, low, high, begin, end):
-    """Write the minima of rows `low` to `high` - 1 before those from ring index `begin` to `end`."""
+    """Write the minima of rows `low` to `high` - 1 before the minima from ring index `begin` to `end`."""
     last = len(rows) - 1
     empty = begin == end
     smallest = np.inf if empty else rows[position[begin & last] & last]

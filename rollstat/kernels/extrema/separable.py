@@ -11,11 +11,11 @@ read in memory order: each step of van Herk's and Gil and Werman's scan is done 
 columns, and nothing is transposed.
 
 State: scratch memory. ``source[p]`` is the row at index p of the extended axis, -1 for the constant.
-Invariant: that of :mod:`rollstat.kernels.aggregate.van_herk`, for every column. Cost: 3 vector comparisons
-for each vector of results along rows, whatever the window; that of doubling along lines.
+Invariant: as in :mod:`rollstat.kernels.aggregate.van_herk`, for every column. Cost: 3 vector
+comparisons for each vector of results along rows, whatever the window; along lines, the cost of doubling.
 
 Source: J. Gil and M. Werman, Computing 2-D min, median, and max filters, IEEE TPAMI 15 (1993) 504-507,
-doi:10.1109/34.211471; separability is theirs too.
+doi:10.1109/34.211471; separability is from the same paper.
 """
 
 from rollstat.compile.jit import kernel
@@ -101,7 +101,7 @@ def scan_lines(order, values, stride, before, source, constant, width, size, mem
 
     The elements of a line are `stride` apart; `values` and `out` may be the same array. `before` elements of
     the extended axis precede the first one of a line. `memory` has room for an extended line and a line of
-    results; `size` and `scratch` are those of :mod:`rollstat.kernels.extrema.doubling` or `blockwise`.
+    results; `size` and `scratch` are as in :mod:`rollstat.kernels.extrema.doubling` or `blockwise`.
     """
     extended, results = memory[: len(source)], memory[len(source) :]
     length = len(results)

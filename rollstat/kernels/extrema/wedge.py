@@ -12,14 +12,14 @@ State: an int64 ``header`` (the slots below), ``position`` int64 ``(2, capacity)
 no smaller than the window. A ring index is a running number; its low bits are the index of the cell.
 
 Invariant: both wedges hold increasing positions within the window and end at the newest observation. The
-values of the lower wedge never fall and those of the upper never rise. An observation that is in neither
+values of the lower wedge never fall and the values of the upper never rise. An observation that is in neither
 wedge has a newer one that is at least as small, and a newer one that is at least as large.
 
 One comparison with the newest observation decides which wedge it is removed from; the other wedge is not
-touched. ``value > newest`` sends a tie to the lower wedge, so its ties end at the last row and those of the
-upper at the first; ``value < newest`` does the reverse. An adaptive wedge asks the second while the data
-rise and the first while they fall, so that equal values do not accumulate in the wedge that is popped next.
-The extrema are the same; their positions are any of the tied rows.
+touched. ``value > newest`` sends a tie to the lower wedge, so ties in the lower wedge end at the last row and
+ties in the upper at the first; ``value < newest`` does the reverse. An adaptive wedge asks the second while
+the data rise and the first while they fall, so that equal values do not accumulate in the wedge that is
+popped next. The extrema are the same; their positions are any of the tied rows.
 
 Cost: at most ``3 (n - 1)`` comparisons of data for n pushes at every moment, adaptive or not; at most
 ``2 (n - 1)`` on monotone data with ties when adaptive. Amortised O(1), worst case O(window) for one value.
@@ -65,9 +65,9 @@ def create(window, dtype, capacity=0, ties="any"):
     capacity : int
         Rows that a window without a fixed length can hold.
     ties : {"any", "minimum_first", "minimum_last"}
-        Which of equal values gives the position of the extremum. With ``"minimum_first"`` ties of the
-        minimum go to the oldest row and those of the maximum to the newest; ``"minimum_last"`` is
-        the reverse; ``"any"`` makes the fewest comparisons.
+        Which of equal values gives the position of the extremum. With ``"minimum_first"`` ties of the minimum
+        go to the oldest row and ties of the maximum to the newest; ``"minimum_last"`` is the reverse;
+        ``"any"`` makes the fewest comparisons.
     """
     size = 1 << max(int(max(window, capacity, 1)) - 1, 0).bit_length()
     header = np.zeros(SLOTS, np.int64)

@@ -17,12 +17,12 @@
 Windows of one width over float64 are counted eight at a time (`count_series`): all eight running sums are one
 product of integers, see :func:`rollstat.compile.simd.float64x8_math.nan_changes`. There `series` is a tuple
 of one or two float64 arrays; a row counts if none of them is NaN in it. `ends_of_windows` skips NaN and
-writes every row, so that nothing but one call remains to be done for a short series.
+writes every row, so that a short series needs only this one call.
 
-State: the running count and sum of rows, integers, which are exact; for the ends, the zeros of the window,
-the row of the oldest observation and of the newest. Invariant: ``count`` is the number of rows in ``[left,
-right)`` that are not missing. Cost: amortised O(1) per row, worst case the largest step of a bound; eight
-windows of one width take about ten instructions.
+State: the running count and sum of rows, exact because they are integers; for the ends, the zeros of the
+window, the row of the oldest observation and of the newest. Invariant: ``count`` is the number of rows in
+``[left, right)`` that are not missing. Cost: amortised O(1) per row, worst case the largest step of a bound;
+eight windows of one width take about ten instructions.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ from rollstat.compile.lowering import prefetch
 from rollstat.compile.simd.float64x8_math import LANES, counts_from_changes, nan_changes
 from rollstat.compile.simd.vectors import load, stack_channels, store
 
-# Values in one pass of a loop without branches, which compiles to vector code.
+# Values in one pass of a loop without branches. Such a loop compiles to vector code.
 _BLOCK = 4096
 
 
@@ -137,7 +137,7 @@ def observations_between(series, first, last):
 
 @kernel(forceinline=True)
 def _load_both(series, i):
-    """Return eight rows of the first and the last series, which may be the same one."""
+    """Return eight rows of the first and the last series; both may be the same series."""
     return stack_channels((load(series[0], i), load(series[-1], i)))
 
 

@@ -71,7 +71,7 @@ def mark_insufficient(bitmap, width, min_periods, mark, out):
 
 @kernel
 def _mark_rows(leaving, entering, excess, mark, out):
-    """Mark those of up to 64 rows that are insufficient; the loop has no branches and runs in vectors.
+    """Mark the insufficient rows among up to 64; the loop has no branches and runs in vectors.
 
     `excess` is how many more values than allowed are missing in the window of the first row.
     """

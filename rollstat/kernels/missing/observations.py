@@ -19,7 +19,7 @@ from rollstat.kernels.missing.counting import has_nan
 
 @kernel
 def count_before(missing, before):
-    """Write the number of observations before each row, and that of all of them to the last of `before`."""
+    """Write the number of observations before each row, and their total to the last of `before`."""
     count = 0
     for row in range(len(missing)):
         before[row] = count
@@ -29,7 +29,7 @@ def count_before(missing, before):
 
 @kernel
 def keep_observed(values, missing, kept):
-    """Write the values that are not missing to the front of `kept`, which has room for one more."""
+    """Write the values that are not missing to the front of `kept`; `kept` has room for one more."""
     count = 0
     for i in range(len(values)):
         # Storing always and advancing only for an observation avoids a branch.

@@ -8,7 +8,7 @@ their ranks, the *tied rank*.
 - :mod:`rank`, :mod:`mode` (and the number of distinct values), :mod:`mad_tree`, :mod:`trimmed_mean` and
   :mod:`gini` are one statistic each.
 - :mod:`sorted_windows` keeps a small window sorted instead, at O(m) a row, and reads all statistics from it.
-  :mod:`sorted_window` is that of a stream, beside its rows.
+  :mod:`sorted_window` keeps the sorted window of a stream beside its rows.
 - :mod:`distances` holds the arithmetic of distances from a median, shared by all forms of the median absolute
   deviation; one of them takes many small windows that a network has sorted.
 """

@@ -77,7 +77,7 @@ def near_distance(low, high, first, last, some_below, some_above):
 
 @kernel
 def deviation(center, near, far):
-    """Return the deviation from a median `center`: NaN where that is not finite, as in NumPy; never -0.0."""
+    """Return the deviation from a median `center`: NaN if `center` is not finite, as in NumPy; never -0.0."""
     return middle(near, far) + 0.0 if np.isfinite(center) else np.nan
 
 
@@ -132,7 +132,7 @@ def _medians(lower, upper, median):
 
 @kernel
 def _update_distance(first, last, median, distance):
-    """Lower `distance` to the largest distance of the run from `first` to `last`, where that is smaller."""
+    """Lower `distance` to the largest distance of the run from `first` to `last`, if smaller."""
     for i in range(len(distance)):
         below, above = median[i] - first[i], last[i] - median[i]
         farther = below if below > above else above

@@ -7,12 +7,12 @@ r"""Entropy of the frequencies of the values of a window: a tree over ranks sums
     entropy            ln c - total / c
 
 State: ``copies``, int64 (ranks,), the number of observations of each tied rank in the window, and the tree of
-:mod:`rollstat.kernels.rank_space.trimmed_mean`, which never subtracts.
+:mod:`rollstat.kernels.rank_space.trimmed_mean`. That tree never subtracts.
 
 Invariant: the leaf of a rank with n observations is ``n ln n``.
 
-Cost: O(log n) in the worst case for each row that enters or leaves, in a block of n observations, which was
-sorted before. Source: Shannon, A Mathematical Theory of Communication, Bell System Tech. J. 27 (1948).
+Cost: O(log n) in the worst case for each row that enters or leaves, in a block of n observations sorted
+beforehand. Source: Shannon, A Mathematical Theory of Communication, Bell System Tech. J. 27 (1948).
 """
 
 import math

@@ -63,10 +63,10 @@ def _times(count, distance):
 
 @kernel
 def _combine(ordered, first, last, counts, up, down, pairs, node, half):
-    """Recompute a node, which has `half` ranks in each child, from its children."""
+    """Recompute a node with `half` ranks in each child from its children."""
     left, right = 2 * node, 2 * node + 1
     start = 2 * half * node - (len(counts) >> 1)
-    # Ranks outside [first, last] have no observations: any finite value serves there.
+    # Ranks outside [first, last] have no observations: any finite value will do there.
     a = ordered[min(max(start, first), last)]
     b = ordered[min(max(start + half - 1, first), last)]
     c = ordered[min(max(start + half, first), last)]

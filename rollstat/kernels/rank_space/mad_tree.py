@@ -7,13 +7,13 @@ r"""Median of a window and the median distance from it, exactly, in a set of ran
     nearest          [---------------)             the K = 4 nearest are neighbours: y[l], ..., y[l + K - 1]
                      l               l + K
 
-The K-th smallest distance is that of one of the two ends of the nearest K. The next one is that of a
-neighbour of the ends. The index l is right if no value outside is nearer than the end on the other side.
-:mod:`rollstat.kernels.rank_space.distances` defines the distances.
+The K-th smallest distance is the distance of one of the two ends of the nearest K. The next one is the
+distance of a neighbour of the ends. The index l is right if no value outside is nearer than the end on the
+other side. :mod:`rollstat.kernels.rank_space.distances` defines the distances.
 
 State: a :class:`Scratch` with a :mod:`rollstat.kernels.selection.rank_set` of the window, and ``steps``,
-int64 (2,), those of the searches for l in all rows and in the worst row. The ranks of the upper median, of
-y[l] and of y[l + K] are in registers, each with the number of observations below it.
+int64 (2,), the steps of the searches for l in all rows and in the worst row. The ranks of the upper median,
+of y[l] and of y[l + K] are in registers, each with the number of observations below it.
 
 Invariant: these numbers are right after every change of the window.
 
@@ -81,7 +81,7 @@ class Memory(NamedTuple):
 
 
 def allocate(rows, most, dtype):
-    """Return memory for so many rows, and for parts of at most `most`."""
+    """Return memory for this many rows, and for parts of at most `most`."""
     return Memory(np.empty(rows, np.int32), np.empty(most, dtype), allocate_sort(most), create(most))
 
 
@@ -109,8 +109,8 @@ def _bisect(window, ordered, low, high, half, wanted):
 def _nearest(window, ordered, low, high, a, b, index, half, wanted):
     """Return the ends of the `wanted` nearest, the number of observations below them, and the steps taken.
 
-    The ends are the ranks of the first of the nearest and of the first one after them, and those of the last
-    observations below both. The search starts at `a` and `b`, with `index` observations below `a`.
+    The ends are the ranks of the first of the nearest and of the first one after them, and the ranks of the
+    last observations below both. The search starts at `a` and `b`, with `index` observations below `a`.
     """
     moved, top = 0, len(ordered) - 1
     a_before, a_after = neighbours(window, a)
@@ -121,7 +121,7 @@ def _nearest(window, ordered, low, high, a, b, index, half, wanted):
         down = (index > 0) & (low - nearer < farther - high)
         if not up | down:
             break
-        # Which way the ends move cannot be predicted, so there is no branch on that.
+        # The direction in which the ends move cannot be predicted, so there is no branch on it.
         index += np.int64(up) - np.int64(down)
         a, b = a_after if up else a_before, b_after if up else b_before
         a_before, a_after = neighbours(window, a)
@@ -218,10 +218,10 @@ def find_in_parts(values, missing, start, end, fewest, memory, lower, upper, nea
     values : ndarray of float64 or uint64, shape (n,)
     missing : ndarray of bool, shape (n,), or (0,) where no value is missing
     fewest : int
-        A part covers at most so many rows, or four first windows if these are more.
+        A part covers at most this many rows, or four first windows if these are more.
     memory : Memory
     start, end, lower, upper, near, far
-        As of :func:`find_distances`.
+        As for :func:`find_distances`.
 
     Returns
     -------

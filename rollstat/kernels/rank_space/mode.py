@@ -15,7 +15,7 @@ highest count, except after one of its observations has left; then the tree is d
 
 Cost: O(log n) in the worst case for each row that enters or leaves and for each output row, in a block of n
 observations. A change climbs only as long as it changes a maximum, and the tree is descended only after an
-observation of the mode has left. The block is sorted before, in O(n log n).
+observation of the mode has left. The block is sorted beforehand, in O(n log n).
 
 Source: range mode by a segment tree with point updates. Krizanc, Morin and Smid, Range mode and range median
 queries on lists and trees, Nordic J. Comput. 12 (2005), give the costs of harder questions of this kind.
@@ -30,8 +30,8 @@ State: ``copies``, int64 (ranks,), the number of observations of each tied rank 
 
 Invariant: the running count is the number of nonzero entries of ``copies``.
 
-Cost: O(1) in the worst case for each row that enters or leaves, after the block was sorted in O(n log n).
-Source: as pandas' ``roll_nunique``, with an array instead of a hash table.
+Cost: O(1) in the worst case for each row that enters or leaves, once the block is sorted in O(n log n).
+Source: pandas' ``roll_nunique``, with an array instead of a hash table.
 """
 
 import numpy as np

@@ -7,8 +7,8 @@ r"""Rank of the newest value among the observations of its window.
     set      1 1 1 1 1 0                      bits 0 1 for both 10, bits 2 3 4 for the three 20
     smaller = 2 members below rank 2, equal = 3 from 2 to 4: the ranks of the newest are 3, 4, 5
 
-State: `Members`, the ranks in the window, ties by row (or those of the first of equal values, where only
-distinct values count, with ``copies``, the number of observations of each).
+State: `Members`, the ranks in the window, ties by row. Where only distinct values count, these are the ranks
+of the first of equal values, with ``copies``, the number of observations of each.
 
 ::
 
@@ -16,19 +16,19 @@ distinct values count, with ``copies``, the number of observations of each).
     lines    0       3       5   ...       0       2   members of the group before each line of two words
     bits     0110 .. 1000 .. 0011 ..       0101 ..     a word for 64 ranks
 
-Invariant: there are as many members as the window has observations (or distinct values), and the counts are
-those of the bits. A value that enters and one that leaves mostly belong to one group, whose counts then
-change at once, by two vectors of steps.
+Invariant: there are as many members as the window has observations (or distinct values), and the counts match
+the bits. A value that enters and one that leaves mostly belong to one group, whose counts then change at
+once, by two vectors of steps.
 
 Cost: O(1) for each row that enters or leaves, and for each output row, up to some million ranks: the groups
-take a vector for 16. The block is sorted before, in O(n log n). For narrow windows of constant width,
+take a vector for 16. The block is sorted beforehand, in O(n log n). For narrow windows of constant width,
 :func:`compare_newest` compares every observation with the newest instead, for many windows at once: O(m) a
 row with a small constant.
 
 Source: counts on two levels are from G. Jacobson, Space-efficient static trees and graphs (1989),
-doi:10.1109/SFCS.1989.63533; the reduction to sorted blocks is that of Raykov, An optimal algorithm for
-sliding window order statistics, section 4 (ICDT 2023), doi:10.4230/LIPIcs.ICDT.2023.5. The methods are those
-of pandas' ``rolling.rank`` and ``Series.rank``.
+doi:10.1109/SFCS.1989.63533; the reduction to sorted blocks is from Raykov, An optimal algorithm for sliding
+window order statistics, section 4 (ICDT 2023), doi:10.4230/LIPIcs.ICDT.2023.5. The methods follow pandas'
+``rolling.rank`` and ``Series.rank``.
 """
 
 from typing import NamedTuple
@@ -89,7 +89,7 @@ def _toggle(members, rank):
 
 @kernel(forceinline=True)
 def _steps_of(rank):
-    """Return where the steps begin that are 1 for the lines after that of a rank."""
+    """Return where the steps begin that are 1 for the lines after the line of a rank."""
     return _LINES - 1 - ((rank >> _LINE) & (_LINES - 1))
 
 
@@ -142,7 +142,7 @@ def _count_below(members, rank):
 
 @kernel
 def check(members):
-    """Return whether the counts are those of the bits."""
+    """Return whether the counts match the bits."""
     right, before = True, 0
     for line in range(len(members.lines)):
         right &= members.groups[line // _LINES] + members.lines[line] == before
@@ -173,7 +173,7 @@ def count_newest(own, firsts, lasts, start, end, copies, members, smaller, equal
     dense = len(copies) > 0
     left = right = size = 0
     for i in range(len(start)):
-        out = np.int64(-1)  # the last member to be removed, which the newest one may replace
+        out = np.int64(-1)  # the last member to be removed; the newest one may replace it
         for j in range(left, min(start[i], right)):
             gone = np.int64(firsts[j] if dense else own[j])
             if gone >= 0 and dense:
@@ -198,7 +198,7 @@ def count_newest(own, firsts, lasts, start, end, copies, members, smaller, equal
             size += new >= 0
         left, right = start[i], end[i]
         total[i] = size
-        # Counted before the newest is added: what was just written would be waited for.
+        # Count before adding the newest: reading what was just written would stall.
         first = np.int64(firsts[right - 1]) if right > left else np.int64(-1)
         smaller[i] = equal[i] = 0
         if first >= 0:
@@ -244,7 +244,7 @@ def _compare(older, newest, smaller, equal):
 
 @kernel
 def _compare_four(one, two, three, four, newest, smaller, equal):
-    """Add four older rows of each window to the counts, which are loaded and stored once for all four."""
+    """Add four older rows of each window to the counts; load and store the counts once for all four."""
     for i in range(len(smaller)):
         value = newest[i]
         smaller[i] += (

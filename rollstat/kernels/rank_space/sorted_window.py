@@ -105,7 +105,7 @@ def rank(ordered, count, value, distinct):
 
 @kernel
 def check(header, rows, absent, ordered):
-    """Return whether the observations are those of the rows, in order, and the distinct ones counted."""
+    """Return whether the observations match the rows, in order, and the distinct ones are counted."""
     count, seen, distinct = header[COUNT], 0, 0
     for i in range(header[ROWS]):
         slot = (header[OLDEST] + i) % len(rows)

@@ -5,9 +5,9 @@
     window    1  3  4  7  9     3 leaves and 8 enters: 4 and 7 move by one place
               1  4  7  8  9     -->  read: quantile, deviation, mode, rank, ...  -->  result
 
-One loop serves all of these statistics. What a statistic reads from the sorted observations is chosen by the
-class of `reader`, a NamedTuple of its parameters. For short series of float64 the readers finish the results,
-so that one kernel call is all there is to do. Blocks of all dtypes use the same loop for narrow windows.
+One loop serves all of these statistics. The class of `reader`, a NamedTuple of the statistic's parameters,
+chooses what to read from the sorted observations. For short series of float64 the readers finish the results,
+so that one kernel call does everything. Blocks of all dtypes use the same loop for narrow windows.
 
 State: ``window``, of the dtype of the values, (m,); and the index of the nearest half of the last window, for
 deviations. The K observations nearest to the median are neighbours, as in
@@ -83,7 +83,7 @@ class Distances(NamedTuple):
 
 
 class DistancesOfOthers(NamedTuple):
-    """As :class:`Distances`, without the row that is the number given for each window; 0 if it is alone."""
+    """Like :class:`Distances`, without the row that is the number given for each window; 0 if it is alone."""
 
 
 class Deviation(NamedTuple):
@@ -272,7 +272,7 @@ def _read_position(reader, values, missing, start, end, given, window, count, hi
 
 @kernel
 def _quantile(window, count, q, interpolation):
-    """Return a quantile of the first `count` entries, rounded as those of whole arrays."""
+    """Return a quantile of the first `count` entries, rounded like the quantiles of whole arrays."""
     rank = np.int64(q * (count - 1))
     return quantile_point(window[rank], window[min(rank + 1, count - 1)], count, q, interpolation)
 

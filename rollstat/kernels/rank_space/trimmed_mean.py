@@ -32,7 +32,7 @@ Sum of values that are added and removed, without drift: a tree of sums with eig
 State: ``sums``, float64, all inner nodes and as many leaves as there are ranks, in groups of eight.
 
 Invariant: every inner node is ``((a + b) + (c + d)) + ((e + f) + (g + h))`` of its children. Nothing is ever
-subtracted: after a value is removed no node depends on it, even if it was 1e300, infinite or NaN.
+subtracted: after a value is removed, no node depends on it, even for 1e300, an infinity or NaN.
 
 Cost: a change takes log8 n nodes of seven additions each in the worst case; the sum of all takes O(1). Error:
 a value passes three additions on each of the ``d = ceil(log8 n)`` levels, so the error of the sum is at most

@@ -1,4 +1,4 @@
-r"""Weighted quantiles: a tree over ranks sums the weights of the window, and is descended.
+r"""Weighted quantiles: a search descends a tree over ranks that sums the weights of the window.
 
 ::
 
@@ -11,10 +11,10 @@ block, and for each tied rank how many of its rows have entered and how many hav
 
 Invariant: every inner node is the sum of its children, computed again after each change. Nothing is ever
 subtracted, so a weight that has left has no influence, even 1e300. Rows of one value leave in the order in
-which they entered, so the k-th to enter has the leaf k places after that of its tied rank.
+which they entered, so the k-th to enter has the leaf k places after the leaf of its tied rank.
 
 Cost: O(log n) in the worst case for each row that enters or leaves, and for each output row, in a block of n
-rows, which was sorted before. Source: order statistics of a tree of sums, Cormen, Leiserson, Rivest, Stein,
+rows sorted beforehand. Source: order statistics of a tree of sums, Cormen, Leiserson, Rivest, Stein,
 Introduction to Algorithms, chapter 14; sums as in the module named above.
 """
 

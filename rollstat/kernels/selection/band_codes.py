@@ -6,7 +6,7 @@
              below        guards          ranks of the band   guards             above, or missing
 
 The codes number the bits of the bit set of :mod:`rollstat.kernels.selection.bitset_fixed`. Only the rows of
-the band are sorted; all others get a code that says only on which side they are. The bits of these codes are
+the band are sorted; all others get a code that only says which side they are on. The bits of these codes are
 written and never read. Rows on one side take turns over 16 words, because consecutive updates of one word
 would wait for each other. A band of all values gives the ranks of all rows.
 
@@ -32,11 +32,11 @@ State: the active rows: what leaves, what enters, and the row, uint32 each.
 
 Invariant: a row that replaces an observation below the band by another one below, or one above by another one
 above, changes no bit that :func:`rollstat.kernels.selection.bitset_fixed.slide_fixed` reads, and no count.
-Its answer is that of the row before.
+Its answer is the answer of the row before.
 
 Cost: O(1) a row in vector code, instead of the chain of dependent steps of a slide.
 
-Source: as of :mod:`rollstat.kernels.selection.band_codes`.
+Source: as above.
 """
 
 from typing import NamedTuple
@@ -128,7 +128,7 @@ def rank_band(values, missing, lowest, highest, everything, sort, index):
     Parameters
     ----------
     values, missing, lowest, highest, everything
-        As of :func:`rollstat.kernels.selection.radix_sort.sort_records`.
+        As for :func:`rollstat.kernels.selection.radix_sort.sort_records`.
     sort : SortScratch
         Receives the sorted records.
     index : BandIndex
@@ -196,7 +196,7 @@ def fill_forward(found, rows, result):
     Parameters
     ----------
     found : ndarray, shape (1 + active rows,)
-        Answer of row 0, and those after every active row.
+        Answer of row 0, and the answer after every active row.
     rows : ndarray of uint32, shape (active rows,)
         Active rows, less one.
     result : ndarray, shape (n,)

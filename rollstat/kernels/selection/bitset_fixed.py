@@ -16,12 +16,12 @@ The guards are always set, so that a search never runs out of the set. While the
 if it is wanted) lies between the guards, the answer is right, whatever the band. A cursor on the guards shows
 that the band is too narrow for this row.
 
-Cost: O(1) a row where the set bits next to the order statistics are less than 64 ranks away, as in blocks
-of a few windows on nearly all data, or where the gap is the one between the two order statistics, as in
-signals that alternate. Farther bits are searched for word by word. After `scan_budget` words in all the block
-is left to :mod:`rollstat.kernels.selection.rank_set`.
+Cost: O(1) a row where the set bits next to the order statistics are less than 64 ranks away, as in blocks of
+a few windows on nearly all data, or where the gap is the one between the two order statistics, as in
+alternating signals. Farther bits are searched for word by word. After `scan_budget` words in all the block is
+left to :mod:`rollstat.kernels.selection.rank_set`.
 
-Source: as of :mod:`rollstat.kernels.selection.rank_set` and
+Source: as in :mod:`rollstat.kernels.selection.rank_set` and
 :mod:`rollstat.kernels.selection.band_codes`.
 """
 
@@ -77,7 +77,7 @@ def _nearest_set(bits, code, up):
 def _start(bits, code, ahead, top):
     """Return the cursor `ahead` set bits after the first one from `code` on, and the set bit after it.
 
-    The cursor lies below the band where there are not so many bits up to the guards.
+    The cursor lies below the band where there are fewer bits up to the guards.
     """
     found = bit_ahead(bits, np.int64(code), ahead, BELOW // 64, (np.int64(top) >> 6) + 1)
     cursor = np.uint64(max(found, BELOW))

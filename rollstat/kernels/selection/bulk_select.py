@@ -19,13 +19,13 @@ makes it exact. From the first row whose answer does not, the rows are done agai
 After f blocks in a row whose band failed, the next 2**f blocks use none, and twice as many where a sample
 gave none.
 
-Cost: O(rows + width) to sort a block and O(1) a row, each at most twice. A band from a sample costs to rank a
-`step`-th of the values and to slide two order statistics over them, a band from earlier answers two binary
-searches. Blocks that `rank_band` or `slide_fixed` abandons are left to the caller.
+Cost: O(rows + width) to sort a block and O(1) a row, each at most twice. A band from a sample costs ranking a
+`step`-th of the values and sliding two order statistics over them. A band from earlier answers costs two
+binary searches. Blocks that `rank_band` or `slide_fixed` abandons are left to the caller.
 
-Source: R. W. Floyd and R. L. Rivest, Expected time bounds for selection (1975),
-doi:10.1145/360680.360691: an order statistic lies between those of a sample whose ranks are a few standard
-deviations to either side. For the rest see the modules above.
+Source: R. W. Floyd and R. L. Rivest, Expected time bounds for selection (1975), doi:10.1145/360680.360691: an
+order statistic lies between the order statistics of a sample whose ranks are a few standard deviations to
+either side. For the rest see the modules above.
 """
 
 from typing import NamedTuple
@@ -53,7 +53,7 @@ from rollstat.kernels.selection.radix_sort import (
     value_range,
 )
 
-# Most blocks that are ranked without a band after bands have failed.
+# The most blocks to rank without a band after bands have failed.
 _LONGEST_PAUSE = 64
 # The first block with a band from a sample has the rows of a window divided by this.
 _FIRST_BLOCK_SHARE = 4
@@ -123,7 +123,7 @@ def allocate_sample(rows, dtype):
 
 
 class Scratch(NamedTuple):
-    """Memory for blocks of n rows, those before the first full window included.
+    """Memory for blocks of n rows, including the rows before the first full window.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Scratch(NamedTuple):
     answers : ndarray, shape (2, n)
         Order statistics that points are made of.
     attempts : ndarray of int64, shape (2, 2)
-        Failures in a row, of bands from answers and of those from samples; and how many blocks use none.
+        Failures in a row, of bands from answers and of bands from samples; and how many blocks use none.
     """
 
     sort: SortScratch
@@ -178,7 +178,7 @@ def band_from_answers(records, row_bits, values, deviation, seen, band):
     Parameters
     ----------
     records : ndarray of uint64
-        The sorted records of the last block, those within its band.
+        The sorted records of the last block that lie within its band.
     row_bits : int
         Bits of a row in a record.
     values : ndarray
@@ -215,13 +215,13 @@ def band_from_answers(records, row_bits, values, deviation, seen, band):
 
 @kernel
 def _sample_step(width):
-    """Number of values of which one is drawn, for windows of this width."""
+    """Number of values from which one is drawn, for windows of this width."""
     return max(np.int64(width / max(_SAMPLE_WIDTH, width ** (2.0 / 3.0))), 2)
 
 
 @kernel
 def _count_observed(values, missing):
-    """Number of values that are neither NaN nor `missing`, which may be empty."""
+    """Number of values that are neither NaN nor `missing`; `missing` may be empty."""
     found = len(values) - np.sum(missing)
     for value in values:
         found -= value != value
@@ -325,7 +325,7 @@ def _rank_range(target, targets, first, last, width):
 
 @kernel
 def _value_limits(values, missing, banded, band):
-    """Lowest and highest value to sort: the limits of the band, else those of the data."""
+    """Lowest and highest value to sort: the limits of the band, else the limits of the data."""
     bounded, limits = band.bounded, band.limits
     bounded[0] &= banded
     bounded[1] &= banded
@@ -402,7 +402,7 @@ def _try_sample(values, missing, width, fewest, most, sample, scratch):
 
 @kernel
 def _note_answers(records, bottom, top, values, seen, band):
-    """Note the range of the answers of a block, which are the codes `bottom` to `top`."""
+    """Note the range of the answers of a block, the codes `bottom` to `top`."""
     mask = row_mask(bits_for(len(values)))
     last = len(records) - 1
     band.recent[0, seen % RECENT] = values[np.int64(records[bottom - FIRST] & mask)]

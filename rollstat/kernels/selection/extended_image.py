@@ -5,7 +5,7 @@
     columns   1  0 | 0  1  2  3 | 3  2        row 0 of the extended image   b a | a b c d | d c
     rows      0 0 1 1                                                             `-----' copied as one piece
 
-State: none. Invariant: none. Cost: that of a copy, and a few instructions for each element beyond the edges.
+State: none. Invariant: none. Cost: a copy, and a few instructions for each element beyond the edges.
 """
 
 from typing import Any, NamedTuple

@@ -21,7 +21,7 @@ LINEAR, MIDPOINT = INTERPOLATIONS["linear"], INTERPOLATIONS["midpoint"]
 
 @kernel
 def wanted_ranks(count, k, q, least, rank):
-    """Write the rank of the k-th smallest, the -k-th largest or, if `k` is 0, that at or below a quantile.
+    """Write the rank of the k-th smallest, the -k-th largest or, if `k` is 0, the one at or below a quantile.
 
     `rank` receives -1 below `least` observations.
     """
@@ -44,7 +44,7 @@ def picks_upper(rank, fraction, interpolation):
 def point_between(below, above, fraction, middle):
     """Return the mean of two values, or ``below + (above - below) * fraction`` without the NaN of infinities.
 
-    All is computed and one selected, for vector code.
+    All variants are computed and one is selected, for vector code.
     """
     total = below + above
     halves = below * 0.5 + above * 0.5
@@ -60,7 +60,7 @@ def point_between(below, above, fraction, middle):
 
 @kernel(forceinline=True)
 def quantile_point(below, above, count, q, interpolation):
-    """Return a quantile of `count` observations, given that of rank ``floor(q * (count - 1))`` and the next.
+    """Return a quantile of `count` observations from the one of rank ``floor(q * (count - 1))`` and the next.
 
     The next one may be anything where the quantile is the first.
     """
@@ -120,7 +120,7 @@ def interpolate_constant(lower, upper, fraction, middle, result):
 def interpolate_whole(lower, upper, count, q, interpolation, result):
     """Write quantiles of whole numbers in their own dtype; points between two are rounded down.
 
-    The parameters are those of :func:`interpolate`, with integer `lower`, `upper` and `result`.
+    The parameters are the same as for :func:`interpolate`, with integer `lower`, `upper` and `result`.
     """
     for i in range(len(result)):
         position = q * (count[i] - 1)

@@ -12,8 +12,8 @@
 The code of a value, a float or an unsigned key, is its distance from the lowest value, as a float, scaled to
 an integer. `keys_of_floats` makes keys of floats whose code would not be finite.
 
-A series that only rises or only falls needs no sort: `direction` finds out in one pass over vectors, which
-ends with the part that has steps of both kinds. `number` and `number_tied` turn sorted rows into ranks,
+A series that only rises or only falls needs no sort: `direction` checks this in one pass over vectors. The
+pass ends with the part that has steps of both kinds. `number` and `number_tied` turn sorted rows into ranks,
 `number_records` and `number_ties` sorted records.
 
 State: `SortScratch`; each row of its histograms counts a digit of the records.
@@ -79,9 +79,9 @@ def allocate_sort(rows):
 
 @kernel
 def keys_of_floats(bits, magnitude, key):
-    """Write unsigned keys in the order of floats; both zeros have one key, and that of NaN means nothing.
+    """Write unsigned keys in the order of floats; both zeros have one key, and the key of NaN means nothing.
 
-    `bits` are those of the floats, as signed integers of a type whose largest value is `magnitude`.
+    `bits` are the bits of the floats, as signed integers of a type whose largest value is `magnitude`.
     """
     negative_zero = -magnitude - 1
     for i in range(len(bits)):

@@ -2,26 +2,25 @@
 
 ::
 
-    ranks    7 2 5 0       bins   1 0 1 0          bins of 4 ranks here, of 64 in truth
+    ranks    7 2 5 0       bins   1 0 1 0          bins of 4 ranks here, of 64 in the code
              4 1 6 3              1 0 1 0          bin 0   x   3 1 1 3    bin 1   x   0 2 2 0
                [-]                                         y   0 1 0 1            y   1 0 1 0
 
     box of 2 x 2, x in [1, 3), y in [0, 2)         pixels of bin 1 inside: 0 1 1 0, 2 pixels in bins below
                                                    so the third smallest has rank 5
 
-A box moves to the right: a column of pixels enters and one leaves. Vectors of their bins are compared with
-the bin of the cursor, which counts the pixels of the box in lower bins. Then the cursor moves from bin to
-bin. A box holds the pixels of a bin whose coordinates lie inside: two comparisons of vectors, whose bits are
-counted.
+A box moves to the right: a column of pixels enters and one leaves. Comparing vectors of their bins with the
+bin of the cursor counts the pixels of the box in lower bins. Then the cursor moves from bin to bin. A box
+holds the pixels of a bin whose coordinates lie inside: two comparisons of vectors whose bits are counted.
 
-State: `Tile`, a cursor and a count. Invariant: so many pixels of the box are in bins below the cursor. Cost:
-for a box of h rows, about h / 16 vectors for the two columns, and four for each bin that the cursor passes.
-It passes one or two if there are a few pixels of the box in a bin and neighbouring boxes have similar order
-statistics, and at worst all bins of the tile. The tile is sorted by the caller.
+State: `Tile`, a cursor and a count. Invariant: the count is the number of pixels of the box in bins below the
+cursor. Cost: for a box of h rows, about h / 16 vectors for the two columns, and four for each bin that the
+cursor passes. It passes one or two if there are a few pixels of the box in a bin and neighbouring boxes have
+similar order statistics, and at worst all bins of the tile. The tile is sorted by the caller.
 
 Source: own construction. A cursor that follows the median as columns enter and leave is due to T. Huang,
 G. Yang and G. Tang, A fast two-dimensional median filtering algorithm (1979),
-doi:10.1109/TASSP.1979.1163188, over a histogram, which is not stored here.
+doi:10.1109/TASSP.1979.1163188, over a histogram. No histogram is stored here.
 """
 
 from typing import NamedTuple
@@ -58,7 +57,7 @@ class Tile(NamedTuple):
 
 
 def create(rows, columns):
-    """Return memory for tiles of up to so many rows and columns."""
+    """Return memory for tiles of up to this many rows and columns."""
     bins = -(-rows * columns // BIN)
     dtype = np.uint8 if max(rows, columns) < 2**8 else np.uint16
     x, y = np.empty((2, bins * BIN), dtype)
@@ -67,7 +66,7 @@ def create(rows, columns):
 
 @kernel
 def fill(pixels, columns, tile):
-    """Fill a tile of so many columns; `pixels` has the number of each rank's pixel, row by row."""
+    """Fill a tile of this many columns; `pixels` has the number of each rank's pixel, row by row."""
     rows, inverse = len(pixels) // columns, 1.0 / columns
     for rank in range(len(pixels)):
         y = np.int64((pixels[rank] + 0.5) * inverse)
@@ -81,7 +80,7 @@ def fill(pixels, columns, tile):
 
 @kernel(forceinline=True)
 def _count_below(bins, first, rows, cursor):
-    """Return how many of so many pixels of a column are in bins below the cursor."""
+    """Return how many of `rows` pixels of a column, from `first` on, are in bins below the cursor."""
     below = 0
     for i in range(0, rows, 64):
         bits = within_bits(bins, first + i, 0, cursor)

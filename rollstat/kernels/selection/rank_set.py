@@ -8,7 +8,7 @@ r"""A set of ranks that finds its members by number: a bitmap with counts on two
 
 State: `RankSet`. Ranks run from 0 to ``64 * len(bits) - 1``; ``64 * len(bits)`` means "after all members".
 
-Invariant: the counts are those of the bits, and ``size[0]`` is the number of members.
+Invariant: the counts match the bits, and ``size[0]`` is the number of members.
 
 Equal values share a tied rank r. Their observations take the members ``r, r + 1, ...``; ``copies``, int64
 (ranks,), is the number of observations of each tied rank in the window.
@@ -38,7 +38,7 @@ and a cursor for each request.
 
 Invariant: rank r is a member exactly when the observation of rank r is in the window.
 
-Cost: that of the set. Sorting the observations to get ranks is left to the caller, O(n log n).
+Cost: the set's cost. Sorting the observations to get ranks is left to the caller, O(n log n).
 
 Source: the reduction of sliding selection to piecewise sorting of M. Raykov, An optimal algorithm for
 sliding window order statistics, section 4 (ICDT 2023, doi:10.4230/LIPIcs.ICDT.2023.5), and J. Suomela,
@@ -100,7 +100,7 @@ def _count(rank_set, rank, difference):
 
 @kernel(forceinline=True)
 def add(rank_set, rank):
-    """Add `rank`, which is not a member."""
+    """Add `rank`, not yet a member."""
     rank_set.bits[(rank >> 6) & INDEX] |= _ONE << np.uint64(rank & 63)
     _count(rank_set, rank, 1)
 
@@ -174,7 +174,7 @@ def _inside(bits, rank):
 
 @kernel(forceinline=True)
 def _word_before(bits, rank):
-    """Return the 64 bits before a rank; the word before the first one is the last one, which is empty."""
+    """Return the 64 bits before a rank; the word before the first one is the last one, always empty."""
     i, s = rank >> 6, np.uint64(rank & 63)
     return (bits[i - 1] >> s) | ((bits[i & INDEX] << _ONE) << (np.uint64(63) - s))
 
@@ -264,7 +264,7 @@ def bit_ahead(bits, place, ahead, first, beyond):
 
 @kernel
 def _far_member(rank_set, rank, ahead, index):
-    """Return the member with `index` members below it, of which `ahead` are not below `rank`."""
+    """Return the member with `index` members below it; `ahead` of these are not below `rank`."""
     bits, i = rank_set.bits, rank >> 6
     first, beyond = max(i - _NEARBY_WORDS + 1, 0), min(i + _NEARBY_WORDS, len(bits))
     found = np.int64(bit_ahead(bits, rank, ahead, first, beyond))
@@ -276,7 +276,7 @@ def member_near(rank_set, rank, below, index):
     """Return the member with `index` members below it, or ``64 * len(bits)``; `below` are below `rank`."""
     bits, ahead = rank_set.bits, index - below
     rank = _inside(bits, rank)
-    # Which of the nearest members it is cannot be predicted, so there is no branch on that.
+    # The choice among the nearest members cannot be predicted, so there is no branch on it.
     preceding, word = _word_before(bits, rank), _word_from(bits, rank)
     word = word if ahead == 0 else word & (word - _ONE)
     after = rank + count_trailing_zeros(word)
@@ -299,7 +299,7 @@ def seek(rank_set, cursor, index):
 
 @kernel
 def check(rank_set):
-    """Return whether all counts are those of the bits."""
+    """Return whether all counts match the bits."""
     bits, fine, coarse, size = rank_set
     right = size[0] == np.sum(coarse)
     for i in range(len(coarse)):

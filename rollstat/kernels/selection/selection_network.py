@@ -36,7 +36,7 @@ sentinels below its observations, give or take one, and an observation of rank `
 State: `Observed`. Invariant: ``floor(s * g + 1/2)`` of the first ``g`` missing values are below, so in a
 window it is ``s * g`` rounded down or up. Observations equal to a sentinel (an infinity, the limits of the
 integers) do no harm: equal values are interchangeable, and the rank counts exactly the observations. Cost:
-O(1) a row, no branch on values. Source: own construction; the sequence is that of J. E. Bresenham's line,
+O(1) a row, no branch on values. Source: own construction; the sequence is from J. E. Bresenham's line,
 doi:10.1147/sj.41.0025.
 
 Narrow windows of long series: the network is compiled into a loop of its own, see
@@ -44,7 +44,7 @@ Narrow windows of long series: the network is compiled into a loop of its own, s
 reads beyond its end.
 
 Boxes over rows and columns of an image: a lane has some boxes below one another, and rows of lanes are rows
-of the image, which need not be transposed. In a compiled loop the last vector of a row overlaps others.
+of the image, so nothing is transposed. In a compiled loop the last vector of a row overlaps others.
 """
 
 from typing import Any, NamedTuple
@@ -264,7 +264,7 @@ def run_box_in_registers(network, block, image, edges, work, stride, columns, ou
     ----------
     network : RegisterNetwork
     block : int
-        Boxes of a block, which lie below one another.
+        Boxes of a block, one below another.
     image, edges
         As for :func:`run_box_network`.
     work : ndarray of the dtype of the image
@@ -288,8 +288,8 @@ def run_box_in_registers(network, block, image, edges, work, stride, columns, ou
 def pick(found, first, last, rank, lower, upper):
     """Copy, for every row with ``first <= rank[row] <= last``, the value found for that rank.
 
-    ``found[r]`` holds the values of rank ``first + r``. Unless `upper` is empty it receives those of the
-    next rank, where there is one.
+    ``found[r]`` holds the values of rank ``first + r``. Unless `upper` is empty, it receives the values of
+    the next rank, where there is one.
     """
     pair = len(upper) > 0
     for i in range(len(rank)):
@@ -436,7 +436,7 @@ def _choose_finder(finder, keys, found):
 
 @kernel(forceinline=True)
 def _low(gaps, share):
-    """Return how many of so many consecutive missing values are below everything."""
+    """Return how many of `gaps` consecutive missing values are below everything."""
     return np.floor(gaps * share + 0.5)
 
 

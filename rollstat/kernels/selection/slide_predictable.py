@@ -23,7 +23,7 @@ Cost: a few instructions for 16 rows that change nothing, about ten for each oth
 comparison of vectors for every 64 codes up to the next one in the window that `seen` does not cover. After
 `scan_budget` such comparisons beyond the first ones the block is abandoned.
 
-Source: as of :mod:`rollstat.kernels.selection.rank_set`.
+Source: as in :mod:`rollstat.kernels.selection.rank_set`.
 """
 
 import numpy as np
@@ -111,14 +111,14 @@ def _bit(place):
 
 @kernel(forceinline=True)
 def _from(bits, place):
-    """Bits from a place on, shifted so that the lowest is that of the place; none for any other place."""
+    """Bits from a place on, shifted so that the place's bit is the lowest; none for any other place."""
     inside = (place >= 0) & (place < _SEEN)
     return bits >> np.uint64(place & (_SEEN - 1)) if inside else _ZERO
 
 
 @kernel(forceinline=True)
 def _up_to(bits, place):
-    """Bits up to a place, shifted so that the highest is that of the place; none for any other place."""
+    """Bits up to a place, shifted so that the place's bit is the highest; none for any other place."""
     inside = (place >= 0) & (place < _SEEN)
     return bits << np.uint64((_SEEN - 1 - place) & (_SEEN - 1)) if inside else _ZERO
 
@@ -132,7 +132,7 @@ def slide_predictable(leaving, entering, codes, index, width, scan_budget, lower
     leaving, entering : ndarray of uint32, shape (rows - 1,)
         Codes of what each row but the first removes from the window and adds to it.
     codes : tuple of int
-        The order statistic of the first row, the next one, the code after those of the band, and the lowest
+        The order statistic of the first row, the next one, the code after the band's codes, and the lowest
         code that the next one must not reach.
     index : BandIndex
         The codes of the band; its bits are not used.

@@ -23,12 +23,12 @@ Trees of k nodes answer every rank below k. So for a quantile, whose rank moves 
 observations, they hold as many nodes as its rank in a full window needs, counted from the nearer end.
 
 State: ``header``, int64, the fields below and then the work space of the trees; ``links``, shape
-(2, RECORD * (m + 4)): the three trees and, in the second row, the preparing tree, which shares nodes with
-the middle one; ``values``, shape (m + 4,): those of the window by node; ``values[0]`` is the result where
-there is no answer. Node FIRST + i is place i of the ring.
+(2, RECORD * (m + 4)): the three trees and, in the second row, the preparing tree, sharing nodes with the
+middle one; ``values``, shape (m + 4,): the window's values by node; ``values[0]`` is the result where there
+is no answer. Node FIRST + i is place i of the ring.
 
 Invariant: after every push the left, middle and right trees hold the k smallest observations of their part of
-the window, and the preparing tree those of the rows of the middle block that are prepared.
+the window, and the preparing tree holds the k smallest of the middle block's prepared rows.
 
 Cost: at most 4 changes and 2 look-ups of trees with at most k nodes, 5 changes in the two-row update of an
 odd m: O(log k) a push, worst case, counted in ``header[STEPS]``; nothing is copied or cleared between blocks.
@@ -134,7 +134,7 @@ def _root(links, link):
 
 @kernel(forceinline=True)
 def _in_order(values, first, second, newest, reverse):
-    """Return two roots in order; 0, which is no root, comes last."""
+    """Return two roots in order; 0 is no root and comes last."""
     other, root = first[0], second[0]
     if root != 0 and (other == 0 or precedes(values, root, other, newest, reverse)):
         return second, first
@@ -155,7 +155,7 @@ def find_rank_three_trees(links, values, work, trees, rank, newest, reverse):
     steps = 1
     while central[0] != 0:
         steps += 1
-        # So many nodes at least come before the last root: if more than `rank`, it is past the rank.
+        # At least this many nodes come before the last root: if more than `rank`, the root is past the rank.
         if high[0] != 0 and low[1] + central[1] + high[1] + 2 > rank:
             high = _root(links, RECORD * high[0] + LEFT)
             central, high = _in_order(values, central, high, newest, reverse)
@@ -351,8 +351,8 @@ def select(header, links, values, new, missing, backward, start, end, rank, lowe
     backward : bool
         Whether the trees have the reverse order: they then hold ranks from ``count - k``, not below k.
     start, end : ndarray of int64, shape (rows,)
-        Bounds, neither of which ever decreases. In each run of overlapping windows, those of fewer than m
-        rows begin with the first row of the run or end with the last one.
+        Bounds that never decrease. In each run of overlapping windows, the windows of fewer than m rows begin
+        with the first row of the run or end with the last one.
     rank : ndarray of int64, shape (requests, rows)
         Ranks among the observations, from 0 in the order (value, row); negative where nothing is wanted.
     lower, upper : ndarray, shape (requests, rows)

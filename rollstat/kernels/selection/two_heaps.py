@@ -16,7 +16,7 @@ r"""Any order statistic of a window whose rows come and go one by one, between t
 
 When a row leaves as another one enters, the new key takes its place and moves from there, to the other heap
 only past both tops. Ties go by row where positions are wanted; where they are not, equal values stay where
-they are, which changes no result. A missing value takes a row of the ring and is in no heap.
+they are; this changes no result. A missing value takes a row of the ring and is in no heap.
 
 State: ``header``, int64, with the fields below; ``keys``, shape (2 x capacity + 2,): the values of the low
 heap from 0 and of the high heap from ``capacity``, four children per node, the result where there is no
@@ -53,7 +53,7 @@ SMALLEST, LARGEST, QUANTILE = range(3)
 
 _MISSING = -1
 
-# Number of places on the first six levels of a heap, which stay in the cache.
+# Number of places on the first six levels of a heap. These levels stay in the cache.
 _CACHED = 1365
 
 
@@ -244,7 +244,7 @@ def _place(keys, links, capacity, newest, ties, base, size, hole, key, slot):
 
 @kernel(inline="always")
 def replace(keys, links, capacity, newest, ties, low_size, high_size, place, key, slot):
-    """Replace the key in a place by a new one, which may belong in the other heap."""
+    """Replace the key in a place by a new one; the new key may belong in the other heap."""
     low = place < capacity
     base = 0 if low else capacity
     other = (capacity - base) & INDEX
@@ -491,7 +491,7 @@ def select(header, keys, links, values, missing, start, end, rank, lower, upper,
     missing : ndarray of bool
         Marks the missing values, or is empty where there are none.
     start, end : ndarray of int64, shape (rows,)
-        Bounds, neither of which ever decreases.
+        Bounds that never decrease.
     rank : ndarray of int64, shape (rows,)
         Ranks among the observations, from 0; negative where nothing is wanted.
     lower, upper : ndarray, shape (rows,)

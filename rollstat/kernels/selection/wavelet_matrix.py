@@ -12,7 +12,7 @@ r"""Order statistics and ranks of windows in any order: a matrix of bits, one le
 
 The bit of the wanted rank is 0 if as many rows of the window as it needs have the bit 0. The next rank of the
 window is the least one in the last half that was left out and has larger ranks. The ranks below a limit are
-those in the halves with the bit 0 where the limit has the bit 1.
+the ranks in the halves with the bit 0 where the limit has the bit 1.
 
 State: `WaveletMatrix`. Invariant: level l orders the rows by the highest l bits of their ranks, compared from
 the lowest of these on, and rows of equal bits as they come; a word of bits and the number of ones before it
@@ -61,7 +61,7 @@ def create(rows):
 
 @kernel
 def build(rank, half, matrix):
-    """Fill the matrix with ranks, which are ``0, ..., n - 1`` in any order.
+    """Fill the matrix with the ranks ``0, ..., n - 1`` in any order.
 
     `rank` and `half`, of the same length, are overwritten.
     """
@@ -123,7 +123,7 @@ def _descend(matrix, level, start, end, index, rank):
 
 @kernel
 def count_less(matrix, start, end, limit, count):
-    """Write how many ranks of each window are below its `limit`; nothing if that is negative.
+    """Write how many ranks of each window are below its `limit`; nothing if the limit is negative.
 
     Windows are of observations, and no limit is above the number of ranks.
     """

@@ -133,7 +133,7 @@ def _descend(links, values, work, tree, node, stop, change, reverse):
 
 @kernel
 def add(links, values, work, tree, node, reverse):
-    """Add `node`, which is in no tree, to a tree."""
+    """Add `node` to a tree; the node must not be in any tree yet."""
     links[RECORD * node + LEFT] = 0
     links[RECORD * node + RIGHT] = 0
     links[RECORD * node + BEFORE] = 0
@@ -231,7 +231,7 @@ def admit(links, values, work, tree, node, capacity, reverse):
 
 @kernel
 def find_rank(links, work, root, rank):
-    """Return the node of a rank, from 0, in the subtree of `root`, which must have it."""
+    """Return the node of a rank, from 0, in the subtree of `root`; the subtree must contain it."""
     here = root
     steps = 1
     before = links[RECORD * here + BEFORE]
