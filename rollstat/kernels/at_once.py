@@ -15,9 +15,10 @@ so that observations are gathered once for all of them.
 
 State: none; memory for the rows of one series, in four arrays of floats and three of rows. Invariant: the
 observations of a window are in order of time in one array and in order of values in another. Cost: O(n log n)
-for each series of n rows whose order is asked for, and O(n) for each of its windows.
+for each series of n rows whose order is needed, and O(n) for each of its windows.
 Error: sums carry the rounding error of each addition, so they are off by ``2 u * abs(sum) + O(n**2 u**2)``.
-So are sums of deviations from a shift near the mean, whose own sum corrects the variance.
+The same holds for sums of deviations from a shift near the mean; the sum of these deviations corrects the
+variance.
 Source: merge sort; Ogita, Rump and Oishi (2005), *Accurate sum and dot product*, doi:10.1137/030601818; Chan,
 Golub and LeVeque (1983), doi:10.1080/00031305.1983.10483115.
 """
@@ -66,7 +67,7 @@ def _observe(values, where, memory, rows):
 
 @kernel
 def _sort(count, memory, rows):
-    """Sort the observations, of which `rows` holds the places; return which of two arrays hold both."""
+    """Sort the observations and their places in `rows`; return which of two arrays hold both."""
     for i in range(count):
         memory[0, i] = memory[2, i]
     for first in range(0, count, _FEW):
@@ -111,7 +112,7 @@ def _sum(values, count, shift, square):
 
 @kernel
 def _mean(values, count):
-    """Return the mean; that of equal values is exact."""
+    """Return the mean; the mean of equal values is exact."""
     return values[0] + _sum(values, count, values[0], False) / count
 
 
@@ -186,12 +187,12 @@ def answer(times, now, distances, passes, beyond, series, tasks, parameters, bou
     now : int or float
         The time of the windows, of the same type.
     distances, passes, beyond, bounds
-        See :func:`rollstat.kernels.time_bounds.bounds_at`, which writes the bounds.
+        See :func:`rollstat.kernels.time_bounds.bounds_at`; it writes the bounds.
     series : ndarray of float64, shape (places, room)
         The series; NaN is missing. Rows from n on are not read.
     tasks : ndarray of int64, shape (tasks, 6)
-        Place of the series, place of another one without which a row is no observation, window, statistic,
-        observations that it needs, and place of the result; in this order.
+        Place of the series, place of another series that must also have a value in each observed row, window,
+        statistic, observations that the statistic needs, and place of the result; in this order.
     parameters : ndarray of float64, shape (tasks, 3)
         Parameters of the statistics.
     memory, rows : ndarray of float64, shape (4, n + 1), and of int64, shape (3, n + 1)

@@ -11,12 +11,12 @@
 
     start   8 2 5 4 9    end 9 4 8 9 11    parts of at most 7 rows: windows 0, 1, 2 and 3 cover [2, 9)
 
-State: the segment of the row; for chains, the last end of each, which descend; for parts, the rows that the
-last one covers. Invariant: no segment before that of the row holds a later row. Cost: `row_bounds` takes one
-step for each row and each segment; `first_from` O(log d) for a result d rows away, since starts never
-decrease and steps double before they are halved; `subtract_row`, `breaks_of` and `parts_of` O(n); `chains_of`
-O(log c) for each window and c chains, which are the fewest possible: Fredman (1975),
-doi:10.1016/0012-365X(75)90103-X.
+State: the segment of the row; for chains, the last end of each chain, in descending order; for parts, the
+rows that the last part covers. Invariant: no segment before the row's segment holds a later row. Cost:
+`row_bounds` takes one step for each row and each segment; `first_from` O(log d) for a result d rows away,
+since starts never decrease and steps double before they are halved; `subtract_row`, `breaks_of` and
+`parts_of` O(n); `chains_of` O(log c) for each window and c chains. No fewer chains are possible: Fredman
+(1975), doi:10.1016/0012-365X(75)90103-X.
 """
 
 from rollstat.compile.jit import kernel
@@ -91,7 +91,7 @@ def chains_of(end, last, chain):
 
 @kernel
 def breaks_of(start, end, gap, breaks):
-    """Write the windows with a bound below that of the one before, or more than `gap` rows after its end.
+    """Write the windows with a bound below the previous window's, or more than `gap` rows after its end.
 
     Return their number, and how many of them have such a bound.
     """
@@ -108,7 +108,7 @@ def breaks_of(start, end, gap, breaks):
 def parts_of(start, end, size, breaks):
     """Write where to cut windows in any order into parts that cover at most `size` rows, or hold one window.
 
-    Return the number of windows at which a part begins, but for the first, and the rows of all parts.
+    Return the number of windows after the first at which a part begins, and the rows of all parts.
     """
     count = covered = 0
     low = high = start[0]

@@ -6,13 +6,13 @@
     prefer(Arg(Least(), Oldest()), newer, older)      the smaller values and their positions
     entry(Arg(Least(), Oldest()), values, 100)        values, and positions 100, 101, ...
 
-One kernel serves values and positions as well: it compares *entries*, which are vectors of values, with a
+One kernel serves values and positions as well: it compares *entries*. An entry is a vector of values, with a
 second channel for their positions if the order is an :class:`Arg`. Positions are integers as large as a
 value, and their bits are stored as values.
 
 The functions take scalars or vectors of :mod:`rollstat.compile.simd.vectors`.
 
-State: none; an order is an empty NamedTuple, which the compiler resolves. Invariant: the second operand is
+State: none; an order is an empty NamedTuple that the compiler resolves. Invariant: the second operand is
 returned where the two are equal or one is NaN, so a NaN in the first operand is dropped. Cost: one
 comparison, or one instruction per register.
 """
@@ -115,7 +115,7 @@ def _better(order, first, second):
 
 
 def tie_rule(order):
-    """Return 1 if the newer of equal values wins, -1 if the older one does, 0 if only values count."""
+    """Return 1 if the newer of equal values wins, -1 if the older wins, 0 if only values count."""
     return (1 if _is(order[1], Newest) else -1) if _is(order, Arg) else 0
 
 

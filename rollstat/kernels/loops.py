@@ -7,10 +7,10 @@
     work    [ . . a a a a . . b b b b . . l l l l . . u u u u . . ]
                   |first      |second     |lower      |upper           lower = min(a, b), upper = max(a, b)
 
-Callers of the loops that write pass slices: the index of a loop that starts at 0 is known not to be negative,
-so it needs no test for counting from the end. The rows of lanes of the others are in one array and are
-overwritten in place. LLVM cannot prove that this is safe and would vectorise loops over slices behind
-run-time tests of overlap, which fail here; explicit vectors avoid them.
+Callers pass slices to the loops that write: the index of a loop that starts at 0 is known not to be negative,
+so it needs no test for counting from the end. The other loops have their rows of lanes in one array and
+overwrite them in place. LLVM cannot prove that this is safe and would vectorise loops over slices behind
+run-time tests of overlap. These tests fail here; explicit vectors avoid them.
 
 State: one scratch array. Invariant: vectors are read before they are written, in ascending order, so a
 target may be an operand, or the same row at smaller lanes. Cost: one store, or one comparison, per vector,

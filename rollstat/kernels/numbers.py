@@ -6,8 +6,8 @@
 
 State: none. Invariant: no step on integers overflows, because magnitudes are unsigned, and every result is
 rounded once. For :func:`magnitudes`, a window of at most `longest` values lies in two neighbouring blocks of
-as many, so the sums of two blocks bound those of every window. Cost: a few instructions a value, or a vector
-of values, without branches.
+`longest` values, so the sums of two blocks bound the sums of every window. Cost: a few instructions a value,
+or a vector of values, without branches.
 """
 
 import numpy as np
@@ -75,12 +75,12 @@ def half_integer(integer, odd):
 
 @kernel
 def magnitudes(bits, longest):
-    """Return exponents of the values, bounds of those of products, and whether all values are finite.
+    """Return exponents of values, bounds of exponents of products, and whether all values are finite.
 
-    `bits` are those of float64 values, as uint64. The first two results are exponents of 2: that of the least
-    magnitude above 0, rounded down, and one above that of the greatest finite one; without such a value
-    they are 0. If the next two are `down` and `up`, and at most 1022, all products of values other than 0 in
-    a window of at most `longest` values lie between ``2**-down`` and ``2**up``.
+    `bits` are the bits of float64 values, as uint64. The first two results are exponents of 2: the exponent
+    of the least magnitude above 0, rounded down, and one above the exponent of the greatest finite magnitude;
+    without such a value they are 0. If the next two are `down` and `up`, and at most 1022, all products of
+    values other than 0 in a window of at most `longest` values lie between ``2**-down`` and ``2**up``.
     """
     one = np.uint64(1)
     least, greatest, finite = _INFINITE - one, np.uint64(0), True
@@ -90,7 +90,7 @@ def magnitudes(bits, longest):
         below, above = 0, 0
         for i in range(first, min(first + block, len(bits))):
             size = bits[i] & ~_SIGN
-            least = min(least, size - one)  # of 0 it is the greatest integer
+            least = min(least, size - one)  # 0 gives the greatest integer
             greatest = max(greatest, size if size < _INFINITE else np.uint64(0))
             finite &= size < _INFINITE
             exponent = np.int64(size >> _DIGITS) - _BIAS  # less than -1022 if subnormal

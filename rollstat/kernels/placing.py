@@ -8,7 +8,7 @@
 
 The rows of a key lie far apart, so each value written to its row costs a cache line. Eight values of a row,
 one of each array, cost no more. State: an array of lines. Invariant: line ``order[i]`` holds the values at
-`i`. Cost: two passes, of which only the first jumps.
+`i`. Cost: two passes; only the first jumps between lines.
 """
 
 from rollstat.compile.jit import kernel
@@ -19,7 +19,7 @@ LINE = 8
 
 @kernel
 def write_lines(arrays, order, lines):
-    """Write the values at each place of eight arrays to a line, that of its row."""
+    """Write the values at each place of eight arrays to the line of its row."""
     for i in range(len(order)):
         row = order[i]
         for j in range(8):

@@ -1,4 +1,4 @@
-"""Rings of entries in order of arrival: the one way in which windows of any number of rows grow and shrink.
+"""Rings of entries in order of arrival: windows of any number of rows grow and shrink only this way.
 
 ::
 
@@ -8,8 +8,8 @@
 
 State: an array whose length is a power of two, and the counters of the oldest entry and of the next one. A
 counter never decreases. Invariant: at most as many entries as the ring has places.
-Cost: a full ring is copied into one of twice the length, and one of which at most an eighth is in use into a
-smaller one, so an entry takes O(1) amortised, and memory follows the number of entries.
+Cost: a full ring is copied into a ring of twice the length, and a ring with at most an eighth in use into a
+smaller one. So an entry takes O(1) amortised, and memory follows the number of entries.
 Source: amortised doubling, Cormen, Leiserson, Rivest, Stein, Introduction to Algorithms, section 16.4.
 """
 

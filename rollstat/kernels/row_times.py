@@ -5,11 +5,11 @@
     times    10.5  12.0  15.0  15.0  19.0        width 5.0: the window is (14.0, 19.0]
                          ^ FIRST           ^ END
 
-State: `header` int64 with the slots below, and `ring` int64, a ring of :mod:`rollstat.kernels.rings`, which
-has no places if rows have no times. Datetimes and durations are counts of nanoseconds. A float is its bits,
-or for a negative one those of its magnitude, inverted, so that integers are in the order of the floats; -0.0
-is 0.0.
-Invariant: times never decrease, and the last one is at most that in NEWEST.
+State: `header` int64 with the slots below, and `ring` int64, a ring of :mod:`rollstat.kernels.rings` that has
+no places if rows have no times. Datetimes and durations are counts of nanoseconds. A float is stored as its
+bits, a negative float as the inverted bits of its magnitude, so that the integers are in the order of the
+floats; -0.0 is stored as 0.0.
+Invariant: times never decrease, and the last one is at most the time in NEWEST.
 Cost: O(1) amortised a row.
 Source: IEEE 754-2019, section 3.4: formats sort as integers do.
 """
@@ -55,7 +55,7 @@ def _float_limit(time, width):
     if np.isinf(limit):
         return key_of(limit)
     part = time - limit
-    error = (time - (limit + part)) + (part - width)  # of the subtraction, exact
+    error = (time - (limit + part)) + (part - width)  # the exact error of the subtraction
     return key_of(limit) - (error < 0)
 
 
@@ -96,7 +96,7 @@ def append(header, ring, key):
 
 @kernel(forceinline=True)
 def note(header, key):
-    """Note that a row with a time has come."""
+    """Note that a row with a time has arrived."""
     if not header[STARTED]:
         header[BEGUN], header[STARTED] = key, 1
     header[NEWEST] = key

@@ -5,21 +5,21 @@
     x, t      ---> [ read objects | remove old rows | add the row | compute the answer ] ---> object
     x0 x1 ... ---> run: the same step for every element                        ---> answers, all in one call
 
-A step is an empty NamedTuple, for whose class the functions here are compiled. Its kernels take the `state`
+A step is an empty NamedTuple, and the functions here are compiled for its class. Its kernels take the `state`
 of the window, a tuple of arrays, and `parameters`, a tuple: ``add(state, x)`` adds a row, and removes the
 oldest one of a full window of a fixed number of rows; ``drop(state, number)`` removes the oldest rows, of
-windows of any number of rows; ``answer(state, parameters)`` returns the answer. A class may have
-``push(state, parameters, x)``, which adds a row and returns the answer, in place of these.
+windows of any number of rows; ``answer(state, parameters)`` returns the answer. Instead of these, a class may
+have ``push(state, parameters, x)`` to add a row and return the answer.
 
 The entries :func:`push_row`, :func:`push_growing` and :func:`push_state` read objects of Python. They answer
-LATER before anything has changed if they do not take an object, or the memory has another length than
-it should; then the window converts the objects, or moves the rows to other memory.
+LATER before anything has changed if they do not take an object, or the memory has the wrong length; then the
+window converts the objects, or moves the rows to other memory.
 
-State: that of the window. Beside the wedge (:mod:`rollstat.kernels.extrema.wedge`), the ring `rows` keeps the
+State: the window's state. Beside the wedge (:mod:`rollstat.kernels.extrema.wedge`), the ring `rows` keeps the
 value of every row of the window. For the windows of operators, see :mod:`rollstat.kernels.aggregate.window`,
 for times :mod:`rollstat.kernels.row_times`.
 
-Invariant, cost, source: those of the window. The objects are read as ``PyFloatObject`` and
+Invariant, cost, source: as in the window. The objects are read as ``PyFloatObject`` and
 ``PyDatetimeScalarObject`` are declared in the headers of Python and NumPy.
 """
 
@@ -74,7 +74,8 @@ def distance(low, high):
     return high - low
 
 
-# Order statistics. The state of heaps is header, keys and links; that of trees header, links and values.
+# Order statistics. The state of heaps is header, keys and links; the state of trees is header, links and
+# values.
 
 
 @kernel
@@ -207,8 +208,8 @@ class QuantileByTrees(NamedTuple):
         return quantile_point(below, above, header[three_trees.COUNT], q, interpolation)
 
 
-# Extrema. The state of a deque is one array; that of a wedge its own arrays and the ring of rows, and its
-# parameter the number of observations that an answer needs.
+# Extrema. The state of a deque is one array. The state of a wedge is its own arrays and the ring of rows; its
+# parameter is the number of observations that an answer needs.
 
 
 class Minimum(NamedTuple):
@@ -343,17 +344,17 @@ def run(step, state, parameters, values, out):
 
 # Objects of Python.
 
-# As what objects are read: their classes, the object None, and whether infinite floats are missing.
+# How objects are read: their classes, the object None, and whether infinite floats are missing.
 FLOAT, DOUBLE, INTEGER, NOTHING, FINITE = range(5)
-# Nanoseconds in units of datetimes by their number in NumPy, and the most units of which that many fit; 0 for
-# units that are converted in Python.
+# Nanoseconds in each unit of datetimes by NumPy's number of the unit, and the most units whose nanoseconds
+# fit int64; 0 for units that are converted in Python.
 _NANOSECONDS = (0, 0, 7 * 86400 * 10**9, 0, 86400 * 10**9, 3600 * 10**9, 60 * 10**9, 10**9, 10**6, 1000, 1)
 _MOST = tuple((2**63 - 1) // each if each else 0 for each in _NANOSECONDS)
 _EXACT = 2**53
 
 
 def classes(finite):
-    """Return as what objects are read; infinite numbers are missing if `finite`."""
+    """Return how objects are read; infinite numbers are missing if `finite`."""
     return np.array([id(float), id(np.float64), id(int), id(None), finite])
 
 
@@ -476,13 +477,13 @@ def _pop(step, state, parameters, times, number):
     return _answer(step, state, parameters)
 
 
-# Windows of states of an operator. The state is that of the queue, and `times` has the times of missing rows.
+# Windows of states of an operator. The state is the queue's state; `times` has the times of missing rows.
 
 
 def read_row(operator, example, classes, objects, number, timed):
     """Return whether the objects are a row, whether no number is missing, and its numbers, as in `example`.
 
-    If the row is `timed`, its time follows, which is not read here.
+    If the row is `timed`, its time follows; it is not read here.
     """
     raise NotImplementedError  # objects have addresses only in compiled code
 
@@ -600,7 +601,7 @@ def push_state(bound, objects, number):
 
 
 def _fold_full(algorithm, operator, header, cells):
-    """Combine the states of an expanding window, which fill it, into one; others are never full."""
+    """Combine the states of a full expanding window into one; other windows are never full."""
     if hasattr(algorithm.functions, "set_single"):
         header[FOLDED] += header[END] - header[FRONT] - 1
         _fold(algorithm, operator, header, cells)

@@ -1,4 +1,4 @@
-"""Bounds of time windows: those of a given width over ordered times.
+"""Bounds of time windows: windows of a given width over ordered times.
 
 ::
 
@@ -7,21 +7,21 @@
     row 5            [-----------]
 
 A window begins and ends at an edge: the time of its row plus a distance. The bound is the number of rows
-whose times lie before the edge. Bounds are found by a merge of the times with the edges, which never decrease
-either. Eight successive rows, whose edges are one vector, are compared with the next sixteen times, one after
-the other, and the bound of each moves by the number of those before it. So branches are rare, because at
-irregular times no processor can predict one. Four parts of the rows are merged by turns, so that no row waits
-for the one before. Float times, whose edges must not be rounded, are merged row by row, each compared with
-the next four times.
+whose times lie before the edge. Bounds are found by a merge of the times with the edges; the edges never
+decrease either. Eight successive rows, with their edges in one vector, are compared with the next sixteen
+times, one after the other, and the bound of each row moves by how many of them lie before its edge. So
+branches are rare, because at irregular times no processor can predict one. Four parts of the rows are merged
+by turns, so that no row waits for the one before. Edges of float times must not be rounded, so float times
+are merged row by row, each row compared with the next four times.
 
-Windows have the times of rows, or times of their own. If these are few, or each window has a width of its
-own, bounds are searched from the one before: steps double, then are halved.
+Windows have the times of rows, or times of their own. If the own times are few, or each window has a width of
+its own, each bound is searched from the one before: steps double, then are halved.
 
 State: a bound for each part. Invariant: every row before the bound lies outside the window. Cost: one step
 for a row, and one for four moves of the bound; for eight rows one step, and two instructions for each time
-that they are compared with. The first row of a part finds its bound by bisection, O(log n). A search takes
-O(log d) for a bound d rows away.
-`lags_agree` reads the times once, and stops where they are irregular; `regular_gap` also reads their order.
+compared with them. The first row of a part finds its bound by bisection, O(log n). A search takes O(log d)
+for a bound d rows away. `lags_agree` reads the times once, and stops where they are irregular; `regular_gap`
+also finds their order.
 """
 
 from typing import NamedTuple
@@ -40,7 +40,7 @@ _FIRST, _LAST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 _PARTS_FROM = 256
 # Rows for each time of its own from which bounds are searched instead of merged.
 SPARSE = 16
-# Times in one pass of a loop without branches, which compiles to vector code.
+# Times in one pass of a loop without branches; the loop compiles to vector code.
 _BLOCK = 1024
 
 
@@ -52,7 +52,7 @@ class Edge(NamedTuple):
     time : int64 or float64
         Times below it lie before the edge.
     includes : bool
-        Whether times equal to it do.
+        Whether times equal to it do so too.
     """
 
     time: np.int64 | np.float64
@@ -131,7 +131,7 @@ def _advance(times, edge, bound, high):
 
 @kernel(forceinline=True)
 def _advance_eight(times, own, shift, i, bound, high, out):
-    """Write the bounds at the own times ``i, ..., i + 7``, which lie in ``bound, ..., high``.
+    """Write the bounds at the own times ``i, ..., i + 7``; they lie in ``bound, ..., high``.
 
     A time lies before a bound if it is less than the own time plus `shift`.
     """
@@ -185,7 +185,7 @@ def _no_eights(times, own, distance, passes, low, high, first, last, out):
 
 
 def merged_in_eights(times, own, distance, passes, low, high, first, last, out):
-    """Write one bound of most rows from `first` on; return their number, 0 for floats, which are rounded."""
+    """Write one bound of most rows from `first` on; return their number, 0 for floats: they are rounded."""
     kernel = _no_eights if times.dtype.kind == "f" else _merge_eights
     return kernel(times, own, distance, passes, low, high, first, last, out)
 
@@ -197,7 +197,7 @@ def _merged_in_eights(times, own, distance, passes, low, high, first, last, out)
 
 @kernel
 def _merge(times, own, distance, passes, low, high, first, last, out):
-    """Write one bound of each of the own times ``first, ..., last - 1``, which never decrease."""
+    """Write one bound of each of the own times ``first, ..., last - 1``; they never decrease."""
     done = merged_in_eights(times, own, distance, passes, low, high, first, last, out)
     low, first = out[first + done - 1] if done else low, first + done
     size = -((first - last) // 4) if last - first >= _PARTS_FROM else last - first
@@ -240,8 +240,8 @@ def _search(times, edge, bound, low, high):
 def edge_bounds(times, offsets, own, own_offsets, distance, passes, out):
     """Write to `out` how many rows lie before the edge at a distance from each of the times `own`.
 
-    These never decrease within a segment. The segment of rows from `offsets` on is searched for those from
-    `own_offsets` on. There is one `distance` for each, or one for all.
+    The own times never decrease within a segment. The segment of rows from `offsets` on is searched for the
+    own times from `own_offsets` on. There is one `distance` for each, or one for all.
     """
     last = len(distance) - 1
     for segment in range(len(offsets) - 1):
@@ -263,7 +263,7 @@ def edge_bounds(times, offsets, own, own_offsets, distance, passes, out):
 def bounds_at(times, now, distances, passes, beyond, bounds):
     """Write the bounds of windows at one time: the start and the end of each, one after the other.
 
-    Each is the number of rows before the edge at a distance from `now`, and so many rows `beyond`.
+    Each is the number of rows before the edge at a distance from `now`, plus its number of rows `beyond`.
     """
     for i in range(len(bounds)):
         rows = _bisect(times, edge_of(now, distances[i], passes[i]), 0, len(times))
@@ -273,10 +273,10 @@ def bounds_at(times, now, distances, passes, beyond, bounds):
 
 @kernel
 def lags_agree(times, lag, distance, passes, expected):
-    """Return whether of all times `lag` rows apart the other one lies before the edge of one, or none does.
+    """Return whether all pairs of times `lag` rows apart lie as `expected`.
 
-    All are `expected` to lie before it, or none. The edge is that of the newer time or, if `distance` is
-    positive, of the older one.
+    If `expected`, one time of each pair must lie before the edge of the other, else it must not. The edge
+    belongs to the newer time or, if `distance` is positive, to the older one.
     """
     ahead = distance > 0
     for first in range(0, len(times) - lag, _BLOCK):
@@ -328,7 +328,7 @@ def regular_gap(times):
 
 @kernel
 def first_unordered(times, offsets):
-    """Return the first row whose time is below that of the previous row of its segment, or -1."""
+    """Return the first row whose time is below the time of the previous row of its segment, or -1."""
     for segment in range(len(offsets) - 1):
         row = _first_descent(times, offsets[segment] + 1, offsets[segment + 1])
         if row >= 0:

@@ -1,4 +1,4 @@
-"""Associative operators, which combine the elements of a window.
+"""Associative operators to combine the elements of a window.
 
 An operator is an instance of a NamedTuple class; its fields are parameters. The method ``combine(self, older,
 newer)`` returns the state of two adjacent runs of rows from their states. It must be associative, but need
@@ -6,7 +6,7 @@ not be commutative or invertible. Three more members are optional: ``lift(self, 
 element, ``lower(self, state)`` the result, and ``identity`` is the state of an empty window. A state is a
 scalar, a small array of a fixed shape, or a tuple of these.
 
-- `interface`: the protocol, operators made of plain functions, and `compiled`, which freezes an operator of a
+- `interface`: the protocol, operators made of plain functions, and `compiled`, to freeze an operator of a
   user under the digest of its code (:mod:`rollstat.compile.code`).
 - `layout`: dtypes of the states and results of an operator.
 - `checks`: a test of the laws on samples.

@@ -14,7 +14,7 @@ from rollstat.operators.layout import computing_dtype
 _STATES_TRIED = 16
 _SAMPLE = 4  # elements of the data whose triples are tried
 _passed: set[Any] = set()  # keys of operators that were associative on numbers of earlier calls
-_ROUNDING = 1e-6  # of the largest number that occurs; floats are associative only up to rounding
+_ROUNDING = 1e-6  # relative to the largest number; floats are associative only up to rounding
 
 
 def _equal(first: Any, second: Any, rtol: float, atol: float) -> bool:
@@ -131,7 +131,7 @@ def _largest(value: Any) -> float:
 
 
 def _differ(first: Any, second: Any, atol: float) -> bool:
-    """Return whether two states or results differ, if their type defines when they do."""
+    """Return whether two states or results differ, if their type defines a comparison."""
     own: Any = type(first).__eq__
     return own is not object.__eq__ and not _equal(first, second, 0.0, atol)
 
@@ -154,8 +154,8 @@ def check_on_data(operator: Any, columns: Any, objects: bool = False) -> None:
     operator : Operator
         Its methods are called as plain Python. One that Python cannot call is not checked.
     columns : sequence
-        The series, or elements that are objects, of which only adjacent triples are tried: a combination of
-        theirs may be expensive.
+        The series, or elements that are objects. Of objects only adjacent triples are tried, because their
+        combination may be expensive.
     objects : bool
         Whether elements are objects.
     """
@@ -175,7 +175,7 @@ def check_on_data(operator: Any, columns: Any, objects: bool = False) -> None:
 def _failure(operator: Any, columns: Any, objects: bool) -> str | None:
     """Return how three elements show that an operator is not associative.
 
-    Empty if none of them do, None if there are too few different ones to tell.
+    Empty if no elements show it, None if there are too few different ones to tell.
     """
     if objects:
         states = _lifted(operator, deepcopy([each for each in columns if each is not None][:_SAMPLE]))

@@ -65,7 +65,7 @@ class ArgMaximum(NamedTuple):
 
 
 class ArgExtremum(NamedTuple):
-    """The row of the least element, or the `greatest`; the `last` of equal ones or the oldest."""
+    """The row of the least or the `greatest` element; the `last` or the oldest of equal ones."""
 
     greatest: bool
     last: bool

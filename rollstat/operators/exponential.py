@@ -5,13 +5,14 @@ factor `before` from the row before the run to its first observation, and by `af
 to its last row, so missing rows are states too; `weight` is -1 without observations. The moments are both
 means, the central moments xx, yy and xy, and the pairs, see :mod:`rollstat.kernels.exponential.moments`.
 
-With `adjust`, `weight` is that of all observations where the newest has 1; the first of the two values is the
-factor by which rows age from the first to the last. Without it, the gap before each observation tells its
-share, and the first one of a window has what is left. So the two values are that observation, `weight` is its
-share in a window that begins with the run, and the moments are those of all others.
+With `adjust`, `weight` is the weight of all observations if the newest weighs 1; the first of the two values
+is the factor by which rows age from the first to the last. Without `adjust`, the gap before each observation
+determines its share, and the first observation of a window has the share that is left. So the two values are
+the first observation, `weight` is its share in a window that begins with the run, and the moments describe
+all other observations.
 
-In streams a state also has the number of its observations; if weights fall with time, the times of its first
-and its last row, and whether the first one is missing and does not age earlier rows.
+In streams a state also has the number of its observations. If weights fall with time, it also has the times
+of its first and its last row, and whether the first row is missing and does not age earlier rows.
 """
 
 from typing import Any, NamedTuple
@@ -109,7 +110,7 @@ def _lower(state: _State, statistic: int, adjust: bool, bias: bool) -> Any:
 class EwmOne(NamedTuple):
     """A statistic of one series, see :mod:`rollstat.kernels.exponential.moments`.
 
-    The factor by which rows age is `decay`, or one of their own if that is NaN.
+    The factor by which rows age is `decay`, or a factor of each row if `decay` is NaN.
     """
 
     rounds_integers = True  # type: ignore[misc]  # of the class, not a field of the tuple

@@ -53,7 +53,7 @@ class Operator(Protocol):
 
 
 class FunctionOperator:
-    """An operator made of plain functions; it has the members of which it is made, and no others."""
+    """An operator made of plain functions; it has only the members that it is made of."""
 
     def __init__(self, parts: dict[str, Any]) -> None:
         self.__dict__.update(parts)
@@ -110,7 +110,7 @@ class _Compiled:
 
 
 def is_builtin(operator: Any) -> bool:
-    """Return whether an operator is of this package, whose operators never raise in compiled code."""
+    """Return whether an operator is of this package; such operators never raise in compiled code."""
     own = type(operator).__module__.split(".")[0] == __name__.split(".")[0]
     return own and not isinstance(operator, FunctionOperator | _Compiled)
 
@@ -118,7 +118,7 @@ def is_builtin(operator: Any) -> bool:
 def key_of(value: Any) -> Any:
     """Return a key that is equal for tuples, functions and operators of the same meaning; None without one.
 
-    What a function or an operator means can change with its globals; then its key changes.
+    The meaning of a function or an operator can change with its globals; then its key changes.
     """
     if isinstance(value, tuple):
         try:
@@ -151,7 +151,7 @@ def _holds_code(field: Any) -> bool:
 
 
 def _code_of(operator: Any) -> tuple[Any, ...]:
-    """Return name, fields, members and fields that hold code: all that decides the code of an operator."""
+    """Return name, fields, members and fields that hold code: everything that decides an operator's code."""
     if isinstance(operator, FunctionOperator):
         return _name(operator), (), tuple(vars(operator).items()), ()
     cls: Any = type(operator)
@@ -180,7 +180,7 @@ def _numbers_apart(code: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, An
 
 
 def _new_class(operator: Any, code: tuple[Any, ...], end: str, mark: dict[str, str]) -> Any:
-    """Return a class with copies of the members of an operator that nothing can change."""
+    """Return a class with copies of an operator's members; nothing can change the copies."""
     name, fields, parts, held = frozen(code)
     functions = isinstance(operator, FunctionOperator)
     base: Any = namedtuple("_Numbers", fields) if functions else type(operator)
@@ -196,7 +196,7 @@ def _new_class(operator: Any, code: tuple[Any, ...], end: str, mark: dict[str, s
 
 
 def compiled(operator: Any, constants: bool = False) -> Any:
-    """Return an operator for kernels, which means for ever what `operator` means now.
+    """Return an operator for kernels; it always keeps the present meaning of `operator`.
 
     Compiled functions distinguish classes of tuples by name alone. If two classes had one name, for example
     because a notebook cell runs again after an edit, the second would use the machine code of the first.

@@ -1,7 +1,7 @@
 """Dtypes of the states and results of an operator, found before any kernel runs.
 
-For the operators of the package the plain Python methods are called, which compiles nothing. The dtypes of
-other operators come from type inference, because compiled methods can return other types.
+For the package's operators the plain Python methods are called, so nothing is compiled. The dtypes of other
+operators come from type inference, because compiled methods can return other types.
 """
 
 import re
@@ -64,7 +64,7 @@ def _dtype_of_value(value: Any) -> np.dtype[Any]:
 
 
 def _numbers(type_: Any) -> Any:
-    """Return ones of a type of compiled code; None if it contains an array, whose shape only a call tells."""
+    """Return ones of a type of compiled code; None if it contains an array: only a call tells its shape."""
     if isinstance(type_, types.BaseTuple):
         items = tuple(_numbers(item) for item in type_)
         return None if None in items else items
@@ -200,8 +200,8 @@ def describe_function(
     """Return the dtype of each result of a function of windows, and whether it returns no tuple.
 
     `operator` is the one that :func:`rollstat.operators.interface.compiled` makes, with the function as its
-    ``combine``, and `columns` are like those of the windows. Raise TypeError if Numba cannot compile the
-    function, or if it does not return real numbers; the message is the reason, in one line.
+    ``combine``, and `columns` are like the columns of the windows. Raise TypeError if Numba cannot compile
+    the function, or if it does not return real numbers; the message is the reason, in one line.
     """
     if config.DISABLE_JIT:
         dtype = _dtype_of_value(call_function(operator, columns, 0, 1))

@@ -109,7 +109,7 @@ _Decayed = tuple[float, float, int, int]
 class DecayedSum(NamedTuple):
     """Sum in which each element weighs ``decay`` times the next newer one.
 
-    State: what older sums are multiplied by, and the sum, and the exponents of both, see
+    State: the factor for older sums, the sum, and the exponents of both, see
     :mod:`rollstat.operators.scaled`. So no weight becomes 0, and old infinities stay.
     """
 
@@ -149,7 +149,7 @@ class PlainDecayedSum(NamedTuple):
 
 
 def _moderate_exponent(decay: float, longest: int) -> float:
-    """Return the exponent of values to which plain sums do not underflow; -1 for none."""
+    """Return the exponent of values down to which plain sums do not underflow; -1 for none."""
     return 250.0 if decay**longest >= 2.0**-500 else -1.0
 
 
@@ -166,7 +166,7 @@ _DecayedMean = tuple[float, float, float, int, int]
 class DecayedMean(NamedTuple):
     """Mean in which each element weighs ``decay`` times the next newer one.
 
-    State: that of :class:`DecayedSum`, with the sum of the weights before the exponents.
+    State: as in :class:`DecayedSum`, with the sum of the weights before the exponents.
     """
 
     decay: float

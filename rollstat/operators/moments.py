@@ -4,9 +4,9 @@ States hold sums of powers of deviations from their own mean. They are combined 
 Chan, Golub and LeVeque (doi:10.1080/00031305.1983.10483115) and Pébay (SAND2008-6212). An infinite element
 has an undefined deviation, so every moment of a window that holds it is NaN.
 
-Means are held less the oldest element, which is the last item of a state, and the difference of two such
-elements is rounded once. So no result depends on how far the elements are from zero, be they floats or
-integers.
+Means are held less the oldest element. This element is the last item of a state, and the difference of two
+such elements is rounded once. So no result depends on how far the elements, floats or integers, are from
+zero.
 """
 
 import math

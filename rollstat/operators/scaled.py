@@ -1,8 +1,8 @@
-"""Numbers of any size as pairs ``(x, exponent)``, which stand for ``x * 2**exponent``.
+"""Numbers of any size as pairs ``(x, exponent)`` with the value ``x * 2**exponent``.
 
 Exponents are multiples of 512, and x is 0, not finite, or ``2**-256 <= abs(x) < 2**256``. So products of two
 such numbers, and sums of as many as a window holds, neither overflow nor underflow. Numbers of moderate size
-have the exponent 0, and cost a comparison more than plain floats. Scaling by a power of two is exact.
+have the exponent 0, and cost one comparison more than plain floats. Scaling by a power of two is exact.
 """
 
 import math
@@ -15,7 +15,7 @@ Scaled = tuple[float, int]
 _LEAST, _LIMIT = 2.0**-256, 2.0**256
 _STEP = 512
 _UP, _DOWN = 2.0**_STEP, 2.0**-_STEP
-# Exponents of 0, and of inf and NaN: below and above those of all other numbers.
+# Exponents of 0, and of inf and NaN: below and above the exponents of all other numbers.
 _LOWEST, _HIGHEST = -(1 << 40), 1 << 40
 ZERO: Scaled = (0.0, _LOWEST)
 
@@ -64,7 +64,7 @@ def join(x: float, exponent: int) -> float:
 
 @jitable
 def shift(exponents: int) -> float:
-    """Return the power of two by which a number with an exponent lower by as much is added.
+    """Return the power of two that scales a number before addition if its exponent is lower by `exponents`.
 
     A number two steps lower has no effect on the rounded sum.
     """

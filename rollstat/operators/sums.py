@@ -2,7 +2,7 @@
 
 Floating sums carry the rounding error of each addition (two-sum: Knuth, TAOCP 2, section 4.2.2), so the
 error of a result is one rounding plus second-order terms, however a window is split. Integer sums and
-products hold their exact value, or that it overflows, however a window is split.
+products hold their exact value, or the fact that it overflows, however a window is split.
 """
 
 import math
@@ -286,7 +286,7 @@ class Count(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """Mean: a compensated sum over the count; that of integers is exact and rounded once."""
+    """Mean: a compensated sum over the count; for integers the sum is exact and the mean rounded once."""
 
     def for_dtype(self, dtype: np.dtype[Any]) -> Any:
         """Return the operator for elements of `dtype`."""
@@ -358,7 +358,7 @@ _Weighted = tuple[float, float, float, float, int, int]
 class WeightedMean(NamedTuple):
     """Mean of the first column, weighted by the second.
 
-    State: the sum of products and that of weights, each with its rounding errors, and their exponents, see
+    State: the sum of products and the sum of weights, each with its rounding errors, and their exponents, see
     :mod:`rollstat.operators.scaled`.
     """
 

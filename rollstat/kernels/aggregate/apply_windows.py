@@ -36,7 +36,7 @@ def _call_function(operator, columns, first, last):
 
 @kernel
 def apply_windows(operator, columns, start, end, count, least, out):
-    """Write the results of each window with at least `least` observations, of which it has ``count[i]``."""
+    """Write the results of each window i whose number of observations, ``count[i]``, is at least `least`."""
     for i in range(len(start)):
         if count[i] >= least:
             save(out, i, call_function(operator, columns, start[i], end[i]))

@@ -8,16 +8,18 @@ r"""Base intervals: any associative operator over a window that takes states in 
 
     window b..g  b (c d) (e f) g                        the largest intervals that fit, from left to right
 
-An interval of height h holds 2**h counters, the first a multiple of that. It is combined once its last state
-arrives. A state that enters before d others moves these by one place, and their intervals are combined again.
+An interval of height h holds 2**h counters, and the first counter is a multiple of 2**h. An interval is
+combined once its last state arrives. A state that enters before d others moves them by one place, and their
+intervals are combined again.
 
-State: `header` int64, that of the queue; `cells` a ring of states, then those of heights 1, 2, ..., in all
-twice as many as the ring has. Invariant: each interval of counters within FRONT to END - 1 is combined.
+State: `header` int64, the queue's header; `cells` a ring of states, then the states of heights 1, 2, ..., in
+all twice as many cells as the ring has. Invariant: each interval of counters within FRONT to END - 1 is
+combined.
 Cost: less than one combination a push amortised, O(log m) in a single one; at most 2 log2(m) a query, for m
 states; at most d + log2(m) for a state that enters before d others, and d moves of states.
 
 Source: Arasu and Widom, "Resource sharing in continuous sliding-window aggregates", VLDB 2004,
-http://ilpubs.stanford.edu:8090/637/, here over a ring and with states that enter late.
+http://ilpubs.stanford.edu:8090/637/, here over a ring, with states that may enter late.
 """
 
 from rollstat.compile.jit import kernel
@@ -69,7 +71,7 @@ def push_state(operator, header, cells, state):
 
 @kernel
 def insert(operator, header, cells, stamps, stamp, element):
-    """Add an element in its place, after those of equal stamps; return False if the ring is full."""
+    """Add an element in its place, after elements of equal stamps; return False if the ring is full."""
     place, mask = header[END], header[MASK]
     if place - header[FRONT] > mask:
         return False
@@ -95,7 +97,7 @@ def _height(i, end, mask):
 
 @kernel
 def query(operator, header, cells):
-    """The state of the whole window, which must not be empty."""
+    """The state of the whole window; the window must not be empty."""
     i, end, mask = header[FRONT], header[END], header[MASK]
     height = _height(i, end, mask)
     state = load(cells, _cell(mask, height, i))

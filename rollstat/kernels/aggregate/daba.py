@@ -10,11 +10,11 @@ These are the two buffers of :mod:`rollstat.kernels.aggregate.two_stacks`, but t
 steps: each push and each pop turns one cell of [LEFT, RIGHT) and one of [RIGHT, ACCUM) into a suffix that
 reaches SPLIT. So every suffix is complete before the window needs it, and no step pays for a whole flip.
 
-State: `header` int64 (HEADER slots: those of the queue, and LEFT, RIGHT, ACCUM, SPLIT), `cells` a ring of
-states and two extra cells, the middle and the total; Invariant: FRONT <= LEFT <=
-RIGHT <= ACCUM <= SPLIT <= END; the cell of counter i in [FRONT, LEFT) or [ACCUM, SPLIT) holds the states i to
-SPLIT - 1 combined, in [LEFT, RIGHT) those of i to RIGHT - 1, in [RIGHT, ACCUM) and [SPLIT, END) state i
-alone; where LEFT < RIGHT the middle holds RIGHT to SPLIT - 1; the total holds SPLIT to END - 1 where there
+State: `header` int64 (HEADER slots: the queue's slots, and LEFT, RIGHT, ACCUM, SPLIT); `cells`, a ring of
+states and two extra cells, the middle and the total. Invariant: FRONT <= LEFT <= RIGHT <= ACCUM <= SPLIT <=
+END; the cell of counter i in [FRONT, LEFT) or [ACCUM, SPLIT) holds the states i to SPLIT - 1 combined, in
+[LEFT, RIGHT) the states i to RIGHT - 1 combined, in [RIGHT, ACCUM) and [SPLIT, END) state i alone; where LEFT
+< RIGHT the middle holds RIGHT to SPLIT - 1 combined; the total holds SPLIT to END - 1 combined where there
 are any; RIGHT - LEFT = ACCUM - RIGHT, and (SPLIT - LEFT) + 1 = (SPLIT - FRONT) - (END - SPLIT) unless the
 window is empty.
 Cost, in combinations: at most 3 a push, 2 a pop, 1 a query, in the worst case. An operator need not have an
@@ -42,7 +42,7 @@ from rollstat.kernels.aggregate.two_stacks import append_to_newer, combine_buffe
 LEFT, RIGHT, ACCUM, SPLIT = range(3, 7)
 HEADER = 7
 EXTRA = 2
-# Of the extra cells, from the mask on.
+# Offsets of the extra cells from the mask.
 _MIDDLE, _TOTAL = 1, 2
 
 
@@ -56,7 +56,7 @@ def _flip_step(operator, header, cells):
     """Do one step of the flip, after a state was pushed or dropped."""
     mask, end = header[MASK], header[END]
     if header[FRONT] == header[SPLIT]:
-        # At most one state is left, which is its own suffix.
+        # At most one state is left, and it is its own suffix.
         header[LEFT] = header[RIGHT] = header[ACCUM] = header[SPLIT] = end
         return
     if header[LEFT] == header[SPLIT]:
@@ -91,7 +91,7 @@ def push_state(operator, header, cells, state):
 
 @kernel(forceinline=True)
 def query(operator, header, cells):
-    """The state of the whole window, which must not be empty."""
+    """The state of the whole window; the window must not be empty."""
     return combine_buffers(operator, header, cells, header[SPLIT], header[MASK] + _TOTAL)
 
 
@@ -121,7 +121,7 @@ def load_elements(operator, header, cells, values):
     front, end, mask = header[FRONT], header[END], header[MASK]
     split = end - max(end - front - 1, 0) // 2
     header[SPLIT] = split
-    # Where the number is even, the older buffer has one more, and its last state is its own suffix.
+    # If the number is even, the older buffer has one more state, and its last state is its own suffix.
     header[LEFT] = header[RIGHT] = header[ACCUM] = max(split - (end - front + 1) % 2, front)
     lift_suffixes(operator, cells, values, front, split, mask)
     if end > split:
@@ -146,7 +146,7 @@ def _finish_flip(operator, header, cells):
 
 @kernel(forceinline=True)
 def load_buffers(operator, header, cells):
-    """Return FRONT, SPLIT, END and the total of the newer buffer; all suffixes are complete then."""
+    """Complete all suffixes; return FRONT, SPLIT, END and the total of the newer buffer."""
     _finish_flip(operator, header, cells)
     return header[FRONT], header[SPLIT], header[END], load(cells, header[MASK] + _TOTAL)
 
@@ -169,7 +169,7 @@ def flip_is_due(front, split, end):
 
 @kernel(forceinline=True)
 def rows_until_flip(front, split, end):
-    """Return for how many rows no flip is due, each of which pushes and drops at most one element."""
+    """Return for how many rows no flip is due if each pushes and drops at most one element."""
     return (2 * split - front - end - 1) >> 1
 
 

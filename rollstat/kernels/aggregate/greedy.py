@@ -12,31 +12,31 @@ r"""The fewest combinations for any monotone windows: the greedy algorithm of Ba
 
 A tree lives in two arrays. Every boundary between two neighbouring elements is the split of exactly one inner
 node, so a node is identified by its split, the position where its right child starts. `below[split]` is the
-split of its left child, and `top[position]` that of the highest node which starts at a position; LEAF stands
-for a single element. A right child is always the highest node at its position, so `top` finds it. Only
+split of its left child, and `top[position]` is the split of the highest node that starts at a position; LEAF
+stands for a single element. A right child is always the highest node at its position, so `top` finds it. Only
 highest nodes have values, so the cell of a position holds the value of its highest node. A combination
-overwrites the cell of its older operand, which is never needed again. So the plan of a window is a list of
-pairs of cells, which depends on the bounds alone.
+overwrites the cell of its older operand, because that operand is never needed again. So the plan of a window
+is a list of pairs of cells and depends on the bounds alone.
 
-Online, rows arrive one by one and a window is requested by its rows, some of which may be missing::
+Online, rows arrive one by one and a window is requested by its rows. Rows may be missing::
 
     rows          6   7   8   9  10          8 is missing
     ordinals      5   6   7   7   8          observations before each row
     cells         s   s       s   s          rows [7, 10) are the observations [6, 8)
                   ^ FIRST              ^ ROWS
 
-A move in which the operator raises leaves a state that must not be used.
+If the operator raises during a move, the state must not be used afterwards.
 
-State: `header` int64 (HEADER slots); `top` and `below`, rings with one slot a position, whose size is a power
-of two that is at least twice the width of every window, because they contain the old and the new window at
-once; `cells`, a ring of half that size. A plan is two arrays, `older` and `newer`. Online also `arrival`
-int64 (ARRIVAL slots): FIRST, the row where the last window starts, ROWS, the number of rows that have
-arrived, OBSERVED, the number of observations among them, and LAST, the end of the last window; and
-`ordinals`, a ring as large as the cells.
-Invariant: the tree spans [LEFT, RIGHT); the splits reachable from top[LEFT] are all boundaries in between,
-each once; the cell of a highest node holds all its positions combined, so at most RIGHT - LEFT values are
-alive. Online, rows from FIRST on have an ordinal. A row before FIRST when it arrives is in no later window
-and is only counted.
+State: `header` int64 (HEADER slots); `top` and `below`, rings with one slot a position. Their size is a power
+of two and at least twice the width of every window, because they contain the old and the new window at once;
+`cells`, a ring of half that size. A plan is two arrays, `older` and `newer`. Online also `arrival` int64
+(ARRIVAL slots): FIRST, the row where the last window starts, ROWS, the number of rows that have arrived,
+OBSERVED, the number of observations among them, and LAST, the end of the last window; and `ordinals`, a ring
+as large as the cells.
+Invariant: the tree spans [LEFT, RIGHT); the splits reachable from top[LEFT] are all boundaries between LEFT
+and RIGHT, each once; the cell of a highest node holds all its positions combined, so at most RIGHT - LEFT
+values are alive. Online, rows from FIRST on have an ordinal. A row that is before FIRST when it arrives is
+in no later window and is only counted.
 Cost: the least possible number of combinations; at most width - 1 for one window and 4 n - 2 in total; none
 for a repeated or an empty window; O(width) steps for one window, O(n) in total for pairwise different
 windows.
@@ -61,7 +61,7 @@ HEADER = 4
 LEAF = -1
 FIRST, ROWS, OBSERVED, LAST = range(4)
 ARRIVAL = 4
-# What a row has in place of a cell: its state is in no later window, or the ring is full.
+# Values in place of a row's cell: the state is in no later window, or the ring is full.
 OUTSIDE, FULL = -1, -2
 # Rows that are too many for a stream.
 _MOST = 2**62
@@ -112,11 +112,11 @@ def _add_pair(older, newer, count, left, right):
 def _list_combinations(header, top, below, left, right, older, newer, first):
     """Write the combinations for the window [left, right) into `older` and `newer` from slot `first` on.
 
-    They are pairs of positions. The newer operand of each but the first is what the one before has made.
-    The tree does not change. Writes at most right - left - 1 slots; returns the slot after the last.
+    They are pairs of positions. The newer operand of each pair but the first is the result of the pair
+    before. The tree does not change. Writes at most right - left - 1 slots; returns the slot after the last.
     """
     wide = len(top) - 1
-    # `combined` is the position where the tree starts that has been combined so far, from the right.
+    # `combined` is the start of the tree that has been combined so far, from the right.
     count, combined = first, right
     for position in range(right - 1, max(left, header[RIGHT]) - 1, -1):
         top[position & wide] = LEAF
@@ -147,9 +147,9 @@ def _list_combinations(header, top, below, left, right, older, newer, first):
 def plan_window(header, top, below, left, right, older, newer, first):
     """Move to the window [left, right), and write its combinations from slot `first` of the plan on.
 
-    Each means: cell `older` becomes cell `older` combined with cell `newer`. After them the cell of `left`
-    holds the window. Neither bound may be smaller than that of the last window; the cells of new positions
-    must hold their elements. Returns the slot after the last that was written.
+    A combination replaces cell `older` by cell `older` combined with cell `newer`. After all of them the cell
+    of `left` holds the window. Neither bound may be smaller than the last window's; the cells of new
+    positions must hold their elements. Returns the slot after the last written one.
     """
     mask, wide = header[MASK], len(top) - 1
     stop = _list_combinations(header, top, below, left, right, older, newer, first)
@@ -165,7 +165,7 @@ def plan_window(header, top, below, left, right, older, newer, first):
 
 @kernel
 def plan_windows(header, top, below, start, end, row, older, newer, stop):
-    """Plan the windows from `row` on, as many as fit into the plan, which must have room for the widest.
+    """Plan windows from `row` on, as many as fit; the plan must have room for the widest one.
 
     `stop[i]` receives the slot after the last combination of window i. Returns the first row not planned.
     """
@@ -210,7 +210,7 @@ def create_online(dtype, capacity):
 
 
 def resize_online(state, size):
-    """Return the state with rings of another size, for as many rows at least; its header is updated."""
+    """Return the state with rings of another size, for at least that many rows; its header is updated."""
     header, arrival, ordinals, top, below, cells, _, _ = state
     cells = resized_ring(cells, int(header[LEFT]), size)
     ordinals = resized_ring(ordinals, int(arrival[FIRST]), size)
@@ -223,7 +223,8 @@ def resize_online(state, size):
 def append_row(header, arrival, ordinals, observed):
     """Count a row.
 
-    Returns the cell for its state, OUTSIDE if it needs none, or FULL, which changes nothing.
+    Returns the cell for the row's state, OUTSIDE if it needs none, or FULL; FULL means that nothing has
+    changed.
     """
     row, mask, cell = arrival[ROWS], header[MASK], OUTSIDE
     if row >= arrival[FIRST]:
@@ -255,10 +256,10 @@ def _ordinal(header, arrival, ordinals, row):
 
 @kernel(forceinline=True)
 def plan_move(header, arrival, ordinals, top, below, older, newer, left, right):
-    """Move to the window of rows [left, right), which has arrived or is empty, and write its combinations.
+    """Move to the window of rows [left, right) and write its combinations.
 
-    Neither bound may be smaller than that of the last window. Returns the number of combinations; see
-    :func:`plan_window`.
+    The rows have arrived, or the window is empty. Neither bound may be smaller than the last window's.
+    Returns the number of combinations; see :func:`plan_window`.
     """
     low = _ordinal(header, arrival, ordinals, left)
     high = _ordinal(header, arrival, ordinals, right) if left < right else low
@@ -268,7 +269,7 @@ def plan_move(header, arrival, ordinals, top, below, older, newer, left, right):
 
 @kernel
 def evaluate(operator, header, cells, out, failed):
-    """Write the result of the window, which must have observations, into slot 0 of `out`."""
+    """Write the result of the window into slot 0 of `out`; the window must have observations."""
     emit(operator, load(cells, header[LEFT] & header[MASK]), out, 0, failed)
 
 

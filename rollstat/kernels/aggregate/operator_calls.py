@@ -12,12 +12,11 @@ the identity, ``lift`` and ``lower``. Its class is a Numba type, so each kernel 
 methods; its fields are parameters known at run time.
 
 States are stored in one array, the *cells*: of a plain dtype for scalar states, with further dimensions for
-states that are small arrays, structured for tuples. A state loaded from a cell may be a view of it,
-and must not be used after the cell is written again.
+states that are small arrays, structured for tuples. A state loaded from a cell may be a view of the cell, and
+must not be used after the cell is written again.
 
-A `values` argument is an array, each element of which (a sub-array where it has more than one
-dimension) is the argument of ``lift``, or a tuple of such arrays: then ``lift`` takes one argument from
-each.
+A `values` argument is an array or a tuple of arrays. Each element of an array (a sub-array if the array has
+more than one dimension) is an argument of ``lift``; for a tuple, ``lift`` takes one argument from each array.
 
 State, invariant, cost: none of its own.
 """
@@ -47,7 +46,7 @@ def _compiled(function, numbers):
 
 
 def method_call(cls, name, parameters, arguments):
-    """Return the overload for ``instance.name(*arguments)``, whose first parameter is the instance.
+    """Return the overload for ``instance.name(*arguments)``; its first parameter is the instance.
 
     Returns None where the class has no such method. The method may be a plain function, a static method or a
     compiled function. Numbers that it reads may be fields of the instance.
@@ -96,7 +95,7 @@ def save(cells, i, state):
 
 
 def _copy_array(target, source, shape):
-    """Return code that copies an array item by item, which compiles much faster than a slice assignment."""
+    """Return code that copies an array item by item: it compiles much faster than a slice assignment."""
     differs = " or ".join(f"{source}.shape[{k}] != {length}" for k, length in enumerate(shape))
     lines = [f"if {differs}:", "    raise ValueError(MESSAGE)"]
     indices = [f"i{k}" for k in range(len(shape))]

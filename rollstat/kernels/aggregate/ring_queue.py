@@ -9,14 +9,14 @@
     suffixes    a..c  b..c c  |  d..f  e..f f          a step of one chain need not wait for the other
                 then the suffixes of the older half are combined with d..f
 
-State: `header` int64, whose first slots are FRONT (counter of the oldest state), END (counter after the
-newest), MASK (number of cells in the ring - 1; the number is a power of two); later slots, and the extra
-cells after the ring, belong to the algorithm; `cells`.
+State: `header` int64 and `cells`. The first slots of the header are FRONT (counter of the oldest state), END
+(counter after the newest), MASK (number of cells in the ring - 1; the number is a power of two). Later slots,
+and the extra cells after the ring, belong to the algorithm.
 Invariant: the queue holds the states of the counters FRONT to END - 1. The first operand of every combination
 is the older one.
 Cost: O(1) a step. A full ring takes no state; see :mod:`rollstat.kernels.rings` for how rings grow. The
-suffixes of many elements take one and a half combinations an element, and their total takes one, in little
-more than half the time of a single chain.
+suffixes of many elements take one and a half combinations an element. Their total takes one, in little more
+than half the time of a single chain.
 Source: circular buffers; Blelloch, Prefix sums and their applications, CMU-CS-90-190 (1990), section 1.2.
 """
 
@@ -57,7 +57,7 @@ def fetch(cells, i, mask):
 
 @jitable
 def store(cells, i, mask, state):
-    """Write `state` as that of counter `i`."""
+    """Write `state` as the state of counter `i`."""
     save(cells, i & mask, state)
 
 

@@ -13,13 +13,13 @@ r"""Windows in any order for any operator: blocks of rows, and blocks combined t
 
     a window from block 0 to block 6:  suffix in 0, level 2 of 1 (1-3), level 2 of 5 (4-5), prefix in 6
 
-The blocks i and j, i < j, are on both sides of a middle of the level that is the number of the highest bit in
-which i and j differ.
+The blocks i and j, i < j, are on both sides of a middle of one level: the number of the highest bit in which
+i and j differ.
 
 State: cells of suffixes and prefixes, one for each row, and of levels, one for each block. Invariant: see the
 picture; a level holds as many blocks to both sides of a middle as the longest window has. Cost: less than 2
-combinations for each row and 1 for each block of a level to build it; at most 3 for a window that ends in
-another block than it starts in, and 1 for each further row of any other. Nothing is subtracted, and an
+combinations for each row and 1 for each block of a level to build it; at most 3 for a window that starts and
+ends in different blocks, and 1 for each further row of any other window. Nothing is subtracted, and an
 operator need not have an inverse, nor be commutative or idempotent.
 
 Source: A. Yao, Space-time tradeoff for answering range queries (1982), doi:10.1145/800070.802185; N. Alon and
@@ -38,7 +38,7 @@ ROWS = 1 << SHIFT
 
 
 def create(state, rows):
-    """Return cells for suffixes, prefixes and levels over `rows` elements, whose states have this dtype."""
+    """Return cells for suffixes, prefixes and levels over `rows` elements, with states of this dtype."""
     blocks = (rows + ROWS - 1) >> SHIFT
     return np.empty(rows, state), np.empty(rows, state), np.empty(blocks * (blocks.bit_length() or 1), state)
 

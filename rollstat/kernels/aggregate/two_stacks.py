@@ -16,12 +16,13 @@
 
 An operator need not have an inverse, nor be commutative.
 
-State: `header` int64 (HEADER slots: those of the queue, and SPLIT), `cells` a ring of states and one extra
-cell for the total; Invariant: FRONT <= SPLIT <= END; the cell of counter i <
-SPLIT holds the states i to SPLIT - 1 combined, the cell of i >= SPLIT holds state i alone, and the extra cell
-holds SPLIT to END - 1 combined where there are any.
+State: `header` int64 (HEADER slots: the queue's slots, and SPLIT); `cells`, a ring of states and one extra
+cell for the total. Invariant: FRONT <= SPLIT <= END; the cell of counter i < SPLIT holds the states i to
+SPLIT - 1 combined, the cell of i >= SPLIT holds state i alone, and the extra cell holds SPLIT to END - 1
+combined where there are any.
 Cost: at most one combination a push and one a query; a flip turns each state into a suffix at most once, so
-there are at most 2 * pushes + queries in total. A single pop can cost the window.
+there are at most 2 * pushes + queries in total. A single pop can cost as many combinations as the window has
+states.
 
 Source: the general window of Julia's AssociativeWindowAggregation.jl; Tangwongsan, Hirzel, Schneider,
 "In-order sliding-window aggregation in worst-case constant time", VLDB Journal 30 (2021), section 3,
@@ -53,7 +54,7 @@ def create(dtype, capacity):
 
 @kernel(forceinline=True)
 def append_to_newer(operator, header, cells, state, split, total):
-    """Append a state to the newer buffer, which starts at `split`, and update its total, in cell `total`.
+    """Append a state to the newer buffer, from `split` on, and update its total in cell `total`.
 
     Returns False, and changes nothing, if the ring is full.
     """
@@ -70,7 +71,7 @@ def append_to_newer(operator, header, cells, state, split, total):
 
 @kernel(forceinline=True)
 def combine_buffers(operator, header, cells, split, total):
-    """The state of the whole window, which must not be empty."""
+    """The state of the whole window; the window must not be empty."""
     front, mask = header[FRONT], header[MASK]
     if front == split:
         return load(cells, total)
@@ -87,7 +88,7 @@ def push_state(operator, header, cells, state):
 
 @kernel(forceinline=True)
 def query(operator, header, cells):
-    """The state of the whole window, which must not be empty."""
+    """The state of the whole window; the window must not be empty."""
     return combine_buffers(operator, header, cells, header[SPLIT], header[MASK] + 1)
 
 
@@ -147,7 +148,7 @@ def flip_is_due(front, split, end):
 
 @kernel(forceinline=True)
 def rows_until_flip(front, split, end):
-    """Return for how many rows no flip is due, each of which pushes and drops at most one element."""
+    """Return for how many rows no flip is due if each pushes and drops at most one element."""
     return split - front - 1
 
 

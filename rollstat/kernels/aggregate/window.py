@@ -8,15 +8,15 @@
 
 A window of the last m rows is the window of span m in row numbers, so the same kernels serve windows by
 row and by time; a missing element moves the window on but adds no state. `algorithm` is an instance of
-:class:`TwoStacks`, :class:`Daba` or :class:`BaseIntervals`. Like an operator it is known by its type, so each
-kernel is compiled for each of them.
+:class:`TwoStacks`, :class:`Daba` or :class:`BaseIntervals`. Like an operator, an algorithm is known by its
+type, so each kernel is compiled for each algorithm.
 
-State: that of the algorithm, `header` and `cells`, and `stamps`, a ring with one slot for each cell.
-Invariant: the states are those of the observations whose stamps are in the window.
-Cost: that of the algorithm; finding what to drop takes O(1) amortised a state.
+State: the algorithm's state, `header` and `cells`, and `stamps`, a ring with one slot for each cell.
+Invariant: the states belong to the observations whose stamps are in the window.
+Cost: the algorithm's cost; to find what to drop takes O(1) amortised a state.
 
-A step decides first whether the ring has room, so that it can be called again. A step in which the operator
-raises leaves a window that must not be used.
+A step first decides whether the ring has room, so that it can be called again. If the operator raises during
+a step, the window must not be used afterwards.
 """
 
 from typing import Any, NamedTuple
@@ -48,7 +48,7 @@ from rollstat.kernels.aggregate.ring_queue import (
 # that was not popped, observations beyond one for each state, and the observations that a result needs.
 NEXT, SPAN, FIRST, FOLDED, LEAST = range(-5, 0)
 MORE = 5
-# What a step returns if it has changed nothing, because the ring is full.
+# A step returns this if it has changed nothing because the ring is full.
 RESIZE = -1
 # Rows that are too many for a stream.
 _MOST = 2**62
@@ -147,13 +147,13 @@ def advance(algorithm, operator, header, cells, stamps, limit, stamp, element, o
 
 @kernel
 def evaluate(algorithm, operator, header, cells, out, failed):
-    """Write the result of the window, which must not be empty, into slot 0 of `out`."""
+    """Write the result of the window into slot 0 of `out`; the window must not be empty."""
     emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)
 
 
 @kernel(forceinline=True)
 def result(algorithm, operator, header, cells):
-    """The result of the window, which must not be empty, of an operator that cannot overflow."""
+    """The result of an operator that cannot overflow; the window must not be empty."""
     return lower(operator, _query(algorithm, operator, header, cells))
 
 
@@ -176,7 +176,7 @@ def push(
 
 @kernel
 def load_rows(algorithm, operator, header, cells, stamps, rows):
-    """Replace the contents of the window by `rows`, none of them missing, for which the ring has cells."""
+    """Replace the contents of the window by `rows`; none is missing, and the ring has cells for them."""
     front, mask, times = header[END], header[MASK], rows.stamps
     header[FRONT], header[END] = front, front + len(times)
     for i in range(len(times)):
@@ -186,13 +186,13 @@ def load_rows(algorithm, operator, header, cells, stamps, rows):
 
 @kernel
 def fold(algorithm, operator, header, cells):
-    """Combine the window, which must not be empty, into one state that replaces its contents."""
+    """Replace the contents of the window by one combined state; the window must not be empty."""
     _set_single(algorithm, header, cells, _query(algorithm, operator, header, cells))
 
 
 @kernel
 def join(algorithm, operator, header, cells, other_header, other_cells):
-    """Combine the window with a later one, neither of them empty, into one state."""
+    """Combine the window with a later one into one state; neither window is empty."""
     state = combine(
         operator,
         cells,
@@ -215,7 +215,7 @@ def aggregate_windows(algorithm, operator, header, cells, values, start, end, ou
             _pop(algorithm, operator, header, cells, number)
             oldest += number
         if following < start[i]:
-            # No element of the last windows is in this one.
+            # This window shares no element with the windows before.
             oldest = following = start[i]
         while following < end[i]:
             state = lift_element(operator, cells, take(values, following))
@@ -228,8 +228,8 @@ def aggregate_windows(algorithm, operator, header, cells, values, start, end, ou
 def check(algorithm, header, cells, stamps, fixed, newest):
     """Whether header, cells and stamps fit together; dtypes and the length of the header are as created.
 
-    The window has `fixed` rows, or any number if that is 0. `newest` is the time of the newest row, or None
-    if stamps are numbers of rows.
+    The window has `fixed` rows, or any number of rows if `fixed` is 0. `newest` is the time of the newest
+    row, or None if stamps are numbers of rows.
     """
     if (header < 0).any() or (header > _MOST).any() or not algorithm.functions.check(header, cells):
         return False

@@ -10,20 +10,21 @@ r"""Many rows at once through a window of :mod:`rollstat.kernels.aggregate.windo
               ^ front                           split = end   the newer one turned into suffixes
 
 DABA spreads the work of a flip over its steps, so that no step does much. Here a whole flip is done when it
-is due. These are the same combinations, so results are bit-for-bit equal. But counters and total stay in
+is due. The combinations are the same, so results are bit-for-bit equal. But counters and total stay in
 registers between rows, and the number of rows until the next flip is known, so most rows need no test for it.
-In a full window of rows by DABA without missing elements, a flip is due every half window, and whole
-halves are processed together:
+In a full window of rows by DABA without missing elements, a flip is due every half window, and whole halves
+are processed together:
 
     values      a     b    c  |  d     e    f  |  g    h    i          window of 6 rows
     suffixes    a..c  b..c c  |  d..f  e..f f  |                       each half apart
     row g       (b..c combined with d..f) and then with g, row h (c with d..f) and then with g..h
 
-State: that of the window. Invariant: the cell of a counter before `split` holds the states from there to
-`split` - 1 combined, a later one its state alone, and the total those from `split` on.
-Cost, in combinations: with DABA those of the steps, plus fewer than the widest window that the steps would
-make later; with two stacks at most 2 * elements + results. A single row can cost the window.
-Source: that of the algorithms.
+State: the window's state. Invariant: the cell of a counter before `split` holds the states from there to
+`split` - 1 combined, a later cell its state alone, and the total the states from `split` on combined.
+Cost, in combinations: with DABA as many as the steps make, plus some that the steps would make later, fewer
+than the rows of the widest window; with two stacks at most 2 * elements + results. A single row can cost as
+many as the window has states.
+Source: the algorithms' sources.
 """
 
 from typing import Any, NamedTuple
@@ -43,8 +44,8 @@ _rows_until_flip = method_of_algorithm("rows_until_flip", "front, split, end")
 class Spans(NamedTuple):
     """The windows ``(stamp - span, stamp]`` of rows.
 
-    `by_row` says that stamps are row numbers and the ring has room for `span` states; `observed` that no row
-    is missing.
+    `by_row` says that stamps are row numbers and the ring has room for `span` states; `observed` says that no
+    row is missing.
     """
 
     span: Any
@@ -169,7 +170,7 @@ def _store_halves(operator, ring, buffers, rows, i, suffixes, older):
 
 @kernel
 def _take_single_rows(operator, cells, even, rows, i, suffixes, results):
-    """Do what :func:`_take_halves` does for halves of one row, whose suffix and total stay in registers."""
+    """Do what :func:`_take_halves` does, for halves of one row; suffix and total stay in registers."""
     older, total = load(suffixes, 0), load(suffixes, 1)
     while i + 1 < len(rows.stamps):
         state = total if even else combine(operator, cells, older, total)
@@ -185,12 +186,13 @@ def _take_halves(operator, ring, buffers, even, rows, i, suffixes, results):
     """Process whole halves of a full window, from one due flip to another, from row `i` on.
 
     The result of row k of a half is ``(suffix k of the half before the last)(the last half)(the rows to k)``;
-    where the number of rows of the window is `even` (1, else 0) it is that of suffix k + 1. `suffixes` are
-    cells for those of three halves, whose roles rotate. Returns the row after the last half, and the buffers.
+    if the number of rows of the window is `even` (1, else 0), suffix k + 1 takes the place of suffix k.
+    `suffixes` are cells for the suffixes of three halves; the roles of the halves rotate. Returns the row
+    after the last half, and the buffers.
     """
     cells, values, size = ring.cells, rows.values, len(suffixes) // 3
     out, failed = results.out, results.failed
-    # A window that has dropped a row before its flip needs a further one.
+    # A window that has dropped a row before its flip needs a further row.
     if i + size >= len(rows.stamps):
         return i, buffers
     _load_halves(operator, ring, buffers, suffixes)
@@ -205,7 +207,7 @@ def _take_halves(operator, ring, buffers, even, rows, i, suffixes, results):
         if even < size:
             state = combine(operator, cells, load(suffixes, older + even), half)
             emit(operator, combine(operator, cells, state, total), out, i, failed)
-        # The chain of totals runs forward and that of suffixes backward, so neither waits for the other.
+        # The chain of totals runs forward and the chain of suffixes backward, so neither waits for the other.
         for k in range(1, size):
             total = combine(operator, cells, total, lift(operator, cells, values, i + k))
             suffix = combine(operator, cells, lift(operator, cells, values, i + size - 1 - k), suffix)
@@ -226,7 +228,7 @@ def _take_halves(operator, ring, buffers, even, rows, i, suffixes, results):
 
 @kernel(forceinline=True)
 def _halves_meet(buffers, half):
-    """Whether both buffers hold `half` rows, which is not 0."""
+    """Whether both buffers hold `half` rows and `half` is not 0."""
     front, split, end, _ = buffers
     return 0 < half == split - front == end - split
 
@@ -249,7 +251,7 @@ def extend(algorithm, operator, header, cells, stamps, spans, rows, suffixes, re
     Returns
     -------
     int
-        The row at which the ring was full, to be called with again after a resize, or the number of rows.
+        The row at which the ring was full, as `first` of the next call after a resize, or the number of rows.
     """
     ring = _Ring(cells, stamps, header[MASK])
     front, split, end, total = _load_buffers(algorithm, operator, header, cells)

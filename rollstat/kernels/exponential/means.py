@@ -11,15 +11,15 @@
                           S = v + (d, d**2, ..., d**8) * S of the row before
 
 Values are taken less the first observation of their segment, so the mean of equal values is exactly their
-value. A missing value adds nothing: among eight rows, its weight is 0. With `ignore_na` it does not age the
-others either. Without `adjust` the first observation has the weight of all rows before it: W is 1 / alpha in
-every row, and again after a gap, unless `ignore_na` leaves none.
-With `factors`, one a row, every row is computed by itself.
+value. A missing value adds nothing: among eight rows, its weight is 0. With `ignore_na` it does not age other
+rows either. Without `adjust` the first observation has the weight of all rows before it: W is 1 / alpha in
+every row, and again after a gap. With `ignore_na` there are no gaps. With `factors`, one a row, every row is
+computed by itself.
 
 State: S, W and the number of observations. Invariant: W and S belong to the row before i. Sums that leave the
-range of float64 never come back, so the last one tells; then, and with factors, `means_by_row` takes means
-instead of sums. W and S are scaled before gaps make them too small. Cost: eight rows take about 20
-instructions, a row by itself 5.
+range of float64 never come back, so the last sum shows whether any has left it. If one has, and with factors,
+`means_by_row` takes means instead of sums. W and S are scaled before gaps make them too small. Cost: eight
+rows take about 20 instructions, a row by itself 5.
 Source: the scan of Hillis and Steele (1986), doi:10.1145/7902.7903, for a recurrence of the first order.
 """
 
@@ -49,7 +49,7 @@ _MOST = 1e300  # of an anchor
 def shares(weight, age, alpha, adjust, timed):
     """Return the weight with one more observation, and the shares of all earlier ones and of the new one.
 
-    `weight` is that of the earlier observations before they have aged by `age`; 0 if there are none.
+    `weight` is the weight of the earlier observations before they age by `age`; 0 if there are none.
     """
     old = weight * age
     if old == 0.0:
@@ -102,7 +102,7 @@ def aging_of(one_lane):
 
 @kernel(forceinline=True)
 def scanned(v, aging):
-    """Return the decayed sums of the lanes up to each one."""
+    """Return for each lane the decayed sum of the lanes up to it."""
     v = v + aging[0] * shift_in_previous(zeros_like(v), v, 1)
     v = v + aging[1] * shift_in_previous(zeros_like(v), v, 2)
     return v + aging[2] * shift_in_previous(zeros_like(v), v, 4)

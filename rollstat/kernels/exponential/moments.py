@@ -8,15 +8,16 @@
 
     eight rows at once   rows about the first of them, a:   sums of decayed (x - a), (x - a)**2
                          --> mean g and moment of the eight rows alone up to each lane
-                         --> with those of all earlier rows, by the pairwise formula: + K (m - g)**2
+                         --> merged with all earlier rows, by the pairwise formula: + K (m - g)**2
 
 P is the sum of the products of the weights of every two rows, so C / P is the unbiased variance without a
 difference of sums of weights; equal values have a variance of exactly 0. Missing values, `adjust`,
-`ignore_na` and factors are those of :mod:`rollstat.kernels.exponential.means`. A row counts if no series is
-NaN in it; others among eight rows have the weight 0, but the first of the eight counts.
+`ignore_na` and factors have the meaning of :mod:`rollstat.kernels.exponential.means`. A row counts if no
+series is NaN in it. Other rows among eight have the weight 0, but the first of the eight counts.
 
-State: weight, means, moments xx, yy and xy, and P, for weights that add up to 1. Invariant: it belongs to the
-observations before row i. Cost: eight rows take about 50 instructions for a variance, 110 for two series.
+State: weight, means, moments xx, yy and xy, and P, for weights that add up to 1. Invariant: the state belongs
+to the observations before row i. Cost: eight rows take about 50 instructions for a variance, 110 for two
+series.
 Source: Chan, Golub and LeVeque (1983), doi:10.1080/00031305.1983.10483115, with weights.
 """
 
@@ -45,8 +46,8 @@ VARIANCE, DEVIATION, COVARIANCE, CORRELATION, MEAN, SUM = range(6)
 def vector_constants(decay):
     """Return what eight rows need, in one array.
 
-    Of each lane: the weight of all earlier rows; that of the eight rows up to the lane; the square of the
-    first, the inverse of the second, and the sum of the products of every two of the eight.
+    For each lane: the weight of all earlier rows; the weight of the eight rows up to the lane; the square of
+    the first, the inverse of the second, and the sum of the products of every two of the eight.
     """
     powers = decay ** np.arange(1.0, 9.0)
     weight, pairs = np.ones(8), np.zeros(8)
@@ -58,7 +59,7 @@ def vector_constants(decay):
 
 @kernel(forceinline=True)
 def _with_row(state, kept, new, x, y):
-    """Return means, moments and pairs with one more row, of which the others keep the share `kept`."""
+    """Return means, moments and pairs with one more row; earlier rows keep the share `kept`."""
     mean_x, mean_y, xx, yy, xy, pairs = state
     if kept == 0.0:
         return x, y, x - x, y - y, (x - x) + (y - y), 0.0
@@ -92,7 +93,7 @@ def _last(lanes):
 
 @kernel(forceinline=True)
 def _mixed(x, y, decay, ignore_na, lanes):
-    """Return aging and that of squares, weights and pairs of lanes of which some are no observations."""
+    """Return aging, aging of squares, weights and pairs; some lanes have no observation."""
     zero, one = zeros_like(x), broadcast(1.0)
     seen = replace_nan(x * zero + y * zero + one, zero)
     aging, squares = same_aging(lanes, 0), same_aging(lanes, 16)
@@ -106,7 +107,7 @@ def _mixed(x, y, decay, ignore_na, lanes):
 
 @kernel(forceinline=True)
 def _without_missing(x, y, one, other):
-    """Return the lanes of two series, with a value of each in the lanes in which one of the two is NaN."""
+    """Return the lanes of two series; where either is NaN, both have their given value."""
     zero = zeros_like(x)
     return replace_nan(x + y * zero, broadcast(one)), replace_nan(y + x * zero, broadcast(other))
 
@@ -129,7 +130,7 @@ def _scale(powers, squares, ramp, own, before, pairs, bias):
 
 @kernel(forceinline=True)
 def _moment(own, moment, powers, joint, gap_x, gap_y):
-    """Return the moment up to each lane, times the weight: that of the lanes, of earlier rows, of both."""
+    """Return the moment up to each lane, times the weight: terms of the lanes, earlier rows, and both."""
     return own + powers * broadcast(moment) + joint * (gap_x * gap_y)
 
 

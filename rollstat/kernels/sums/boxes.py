@@ -5,16 +5,16 @@
     width 5 = 1 + 4      powers   x0 x1 x2 ...    x0+x1  x1+x2 ...    x0+...+x3  x1+...+x4 ...
                          totals   x0 x1 x2 ...                        + (x1+...+x4)  + (x2+...+x5) ...
 
-Runs of 1, 2, 4, ... elements are combined from one another, and into the totals where the width has the bit.
-A group of columns is copied to scratch memory, row after row, so that along any axis vectors of one array are
-combined with those of the same array so many rows later.
+Runs of 1, 2, 4, ... elements are combined from one another, and into the totals where the width has that bit.
+A group of columns is copied to scratch memory, row after row, so that along any axis, vectors of one array
+are combined with vectors of the same array a number of rows later.
 
-State: scratch memory for powers and totals, of one channel for sums; or of three for count, mean and squared
-deviations, which are merged pairwise. Invariant: ``powers[:, p]`` describes `span` elements from p on,
+State: scratch memory for powers and totals: one channel for sums, or three for count, mean and squared
+deviations. The three are merged pairwise. Invariant: ``powers[:, p]`` describes `span` elements from p on,
 ``totals[:, p]`` describes `taken` ones, ``taken < span``, and both are parts of the width. Cost: at most
 2 log2 m combinations of vectors for each vector of results. Nothing is subtracted; an element takes part in
-at most 2 log2 m of them. Source: the binary method, Knuth, The Art of Computer Programming 2, 4.6.3; Chan,
-Golub and LeVeque (1983), doi:10.1080/00031305.1983.10483115, for moments.
+at most 2 log2 m combinations. Source: the binary method, Knuth, The Art of Computer Programming 2, 4.6.3;
+Chan, Golub and LeVeque (1983), doi:10.1080/00031305.1983.10483115, for moments.
 """
 
 from rollstat.compile.jit import kernel
@@ -64,7 +64,7 @@ def combined_along(values, across, before, source, constants, width, columns, ro
     """Write the combination of `width` rows of the extended axis to every row of `out`.
 
     `values` and `out` are different arrays of float64: channels, laid flat, with rows of `across` elements.
-    ``source[p]`` is the row at index p of the extended axis, -1 for the constants; `before` of these precede
+    ``source[p]`` is the row at index p of the extended axis, -1 for the constants; `before` constants precede
     the first row. At most `columns` columns and `rows` rows of results are made at once, in `scratch`: powers
     and totals with room for ``(rows + width) * columns`` elements of each channel, and a vector.
     """

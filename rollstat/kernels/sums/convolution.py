@@ -8,7 +8,7 @@
 State: none. Invariant: every window is summed afresh, from its oldest row to its newest.
 
 Cost: O(m) a row; for windows of one width over complete data in vector code, 32 windows at a time, so that
-each weight is loaded once for all of them. Source: the definition.
+each weight is loaded once for all 32. Source: the definition.
 """
 
 from rollstat.compile.jit import kernel
@@ -18,7 +18,7 @@ from rollstat.compile.simd.vectors import broadcast, contains_nan, load, store
 
 @kernel
 def convolve_fixed(values, negated, out):
-    """Write the weighted sum of every window of as many values as there are weights, which come negated.
+    """Write the weighted sum of every window as long as the weights; the weights come negated.
 
     Return whether all sums are finite.
     """

@@ -10,9 +10,9 @@ values costs no digits.
 
 State: ``lanes``, float64 (8,), the partial sums of one window. Invariant: every window is summed afresh.
 
-Cost: O(1) a row for one value; O(m) for the sum, in vector code. The distances from a mean that moves do not
-follow from those of the window before, and a difference of sums over ranks would cancel where the mean is
-large. Source: the definition.
+Cost: O(1) a row for one value; O(m) for the sum, in vector code. When the mean moves, the distances do not
+follow from the distances of the window before, and a difference of sums over ranks would cancel where the
+mean is large. Source: the definition.
 """
 
 from rollstat.compile.jit import kernel
@@ -44,8 +44,8 @@ def sum_of_distances(values, oldest, offset, start, end, lanes, result):
     values : ndarray of float64, shape (n,)
         The series; NaN is missing.
     oldest, offset : ndarray of float64, shape (rows,)
-        The oldest observation of each window, and its mean less that; the sum is NaN if the offset is not
-        finite.
+        The oldest observation of each window, and the mean less this observation; the sum is NaN if the
+        offset is not finite.
     start, end : ndarray of int64, shape (rows,)
         Bounds of any windows.
     lanes : ndarray of float64, shape (8,)

@@ -26,19 +26,19 @@ sums of two and four values (see `short_windows`): sums that start in their lane
 are computed backwards, and sums that end in their lane for prefixes. So each vector is read once per pass.
 
 State: `suffix` has one sum for every vector of the last block. `high` and `low` have, for every group, the
-unevaluated sum of the groups after it, and in one more place that of the rest and the groups of this block so
-far. Where values may be NaN, `counts` has the observations of the windows of one group.
+unevaluated sum of the groups after it, and in one more place the unevaluated sum of the rest and the groups
+of this block so far. Where values may be NaN, `counts` has the observations of the windows of one group.
 Invariant: before vector j of block b + 1 is finished, ``suffix[j]`` belongs to block b.
 
 Sums of powers are about a shift, the value in the last vector and lane of the block in which the window
 starts, because every such window contains it. So each vector is lifted twice: for the windows that end in its
-block and for those that start there. If values are NaN, the shift is the last observation of the block;
-windows that start after it do not contain it, and `recompute_unshifted` computes them again.
+block and for the windows that start there. If values are NaN, the shift is the last observation of the block;
+windows that start after this observation do not contain it, and `recompute_unshifted` computes them again.
 
 Error: at most ``22 u * sum(abs(x)) + O(m u**2)``, ``u = 2**-53``, for every width; at most 3 u for fewer
-than 8 values. That is 11 epsilon; ``docs`` state what follows for each statistic. Windows of fewer than 32
-values (24 for shifted sums) are summed by themselves, so their bits depend on nothing else. The last bits
-of others depend on where the grid of blocks starts.
+than 8 values. That is 11 epsilon; the documentation states what follows for each statistic. Windows of fewer
+than 32 values (24 for shifted sums) are summed by themselves, so their bits depend on nothing else. The last
+bits of longer windows depend on where the grid of blocks starts.
 
 Cost: O(1) amortised and O(m) worst case per row, about 20 vector operations for eight rows.
 Source: the block scan of van Herk, doi:10.1016/0167-8655(92)90069-C, and Gil and Werman,
@@ -98,7 +98,7 @@ def _add_exactly(high, low, at, value):
 
 @kernel(forceinline=True)
 def _outer_sums(high, low, at, running, model):
-    """Return the sum of the whole groups of a window: those after its first and before its last group."""
+    """Return the sum of the whole groups of a window, between its first and its last group."""
     before = load_like(high, running, model)
     after = load_like(high, at, model)
     both = before + after
@@ -200,7 +200,8 @@ def _finish_group(job, x, y, i, vectors, place, outer, row, shift_x, shift_y, ou
 def _suffix_group(job, x, y, i, vectors, starts, place, shift_x, shift_y):
     """Write the suffixes of the group that starts at index `i` to `place`; return its sum.
 
-    No window starts after the first `starts` vectors, so only the sum of all vectors is written besides.
+    No window starts after the first `starts` vectors, so apart from their suffixes only the sum of all
+    vectors is written.
     """
     summand, counts, suffix = job.summand, job.scratch.counts, job.scratch.suffix
     size = 8 * channel_count(summand)
@@ -222,7 +223,7 @@ def _suffix_group(job, x, y, i, vectors, starts, place, shift_x, shift_y):
 
 @kernel
 def _sum_later_groups(scratch, size, groups, model):
-    """Replace the sums of the groups of a finished block by those of the groups after each."""
+    """Replace the sum of each group of a finished block by the sum of the groups after it."""
     suffix, high, low = scratch.suffix, scratch.high, scratch.low
     running = size * groups
     zero = zeros_like(model)
@@ -238,11 +239,11 @@ def _sum_later_groups(scratch, size, groups, model):
 def sum_fixed_windows(summand, x, y, width, min_count, counts, memory, spare, out):
     """Write the outputs of `summand` for every window of `width` values; return the outcome.
 
-    Shorter windows are those of :func:`rollstat.kernels.sums.short_windows.sum_short_windows`.
-    If `counts` is None it gives up when a sum is NaN, because a value may be missing; the outputs
-    are worthless then. Otherwise rows in which `x` or `y` is NaN add nothing, outputs with fewer than
-    `min_count` observations are NaN, and :func:`recompute_unshifted` must correct some shifted sums. For
-    `memory` and `spare` see :func:`scratch_of`; they are one array because every argument takes time.
+    For shorter windows see :func:`rollstat.kernels.sums.short_windows.sum_short_windows`. If `counts` is
+    None, the kernel gives up when a sum is NaN, because a value may be missing; the outputs are then
+    worthless. Otherwise rows in which `x` or `y` is NaN add nothing, outputs with fewer than `min_count`
+    observations are NaN, and :func:`recompute_unshifted` must correct some shifted sums. For `memory` and
+    `spare` see :func:`scratch_of`; they are one array because every argument takes time.
     """
     clear_flags()
     job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
@@ -332,7 +333,7 @@ def _sum_window(job, x, y, first, count):
         for i in range(start, min(start + 8 * GROUP, whole), 8):
             part = part + lift_observed(summand, load(series[0], i), load(series[-1], i), shift_x, shift_y)
         _add_exactly(high, low, 0, part)
-    # The last eight values, without those that the vectors before have.
+    # The last eight values, without the values that the vectors before have.
     already = broadcast(8.0 - width % 8)
     lanes = load(_LANE_NUMBERS, 0)
     last_x = nan_where_below(load(series[0], first + width - 8), lanes, already)
@@ -349,11 +350,11 @@ def _sum_window(job, x, y, first, count):
 def recompute_unshifted(summand, x, y, width, min_count, memory, spare, rows, out):
     """Correct the windows of :func:`sum_fixed_windows` that do not contain their shift.
 
-    The shift is the last observation before the border of two blocks, so windows that start after it do not
-    contain it, unless there is no observation at all before the border. Up to GROUP successive windows are
-    computed here one by one. For longer runs the rows are written to `rows` as far as it has room, and
-    their number is returned: the caller shares work among them. Insufficient rows stay as they are.
-    Also return whether sums may have left the range of float64.
+    The shift is the last observation before the border of two blocks, so windows that start after this
+    observation do not contain it, unless there is no observation at all before the border. Up to GROUP
+    successive windows are computed here one by one. For longer runs the rows are written to `rows` as far as
+    it has room, and their number is returned: the caller shares work among them. Insufficient rows stay as
+    they are. Also return whether sums may have left the range of float64.
     """
     clear_flags()
     job = Job(summand, width, min_count, scratch_of(summand, width, None, memory, spare))

@@ -5,13 +5,13 @@
     observation x, y --lift--> terms, e.g. (x - c), (x - c)**2 --sum--> window --finish--> outputs
 
 A summand is an operator of :mod:`rollstat.operators`. The name of its class selects the functions `lift` and
-`finish` here, which take vectors of :mod:`rollstat.compile.simd.vectors`, with one channel per sum; `lift`
-takes scalars too. Skewness and kurtosis are corrected for bias, whatever their operators are told, and lines
-take the values as x.
+`finish` here. They take vectors of :mod:`rollstat.compile.simd.vectors`, with one channel per sum; `lift`
+takes scalars too. Skewness and kurtosis are corrected for bias, whatever the parameters of their operators,
+and lines take the values as x.
 
 `c` is the *shift*, a value of the window itself; plain sums have none. Central sums follow from shifted ones
 by ``sum (x - mean)**2 = Q - P**2 / m``. This loses at most a factor ``1 + (c - mean)**2 / variance`` of
-accuracy, which is never more than ``m + 1`` because `c` is in the window.
+accuracy. The factor is never more than ``m + 1``, because `c` is in the window.
 
 State: none. Cost: a few instructions per vector, without branches.
 """
@@ -71,7 +71,7 @@ def _variance(sums, count, divisor):
     mean = divide_finite(total, count, divisor * inverse)
     central = negative_to_zero(subtract_product(squares, total, mean))
     # An overflow of finite values gives inf - inf, where the variance is infinite. The product subtracted
-    # from infinity is 0 for finite sums and NaN for others, which keeps NaN and turns the overflow into inf.
+    # from infinity is 0 for finite sums and NaN for others. So NaN stays, and the overflow becomes inf.
     overflow = subtract_product(broadcast(np.inf), total, broadcast(0.0))
     return replace_nan(divide_finite(central, divisor, count * inverse), overflow)
 

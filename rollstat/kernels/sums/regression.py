@@ -9,15 +9,15 @@ r"""Least squares of one series on several, over any windows.
 
 State of some rows: weight, means less the row before the pivot, and the matrix of centred products, of the
 response (0) and the regressors (1..k). Rows are added by the formula of Welford and West, and two states
-merged by that of Chan, Golub and LeVeque, so no product is ever subtracted: nothing cancels, and nothing
-stays of a row that has left the window. The factors are ``L D L'``, whose rounding does not depend on units.
+merged by the formula of Chan, Golub and LeVeque. So no product is ever subtracted: nothing cancels, and a row
+that has left the window leaves no trace. The factors are ``L D L'``; their rounding does not depend on units.
 The diagonal of the inverse times the products gives the variance inflation factors, ``1 / (1 - R²)`` of each
-regressor on the others. Of regressors scaled to variance 1, their sum is between the inverse of the smallest
-eigenvalue and k times that.
+regressor on the others. If the regressors are scaled to variance 1, the sum of these factors is between the
+inverse of the smallest eigenvalue and k times this inverse.
 
 Invariant: while windows of one pivot are computed, suffix[i] is the state of the rows from the start of their
-first window + i to the pivot, and the prefix that from the pivot to the end of the window. Cost: O(k²) per
-row of the data and O(k³) per window.
+first window + i to the pivot, and the prefix the state of the rows from the pivot to the end of the window.
+Cost: O(k²) per row of the data and O(k³) per window.
 
 Source: M. van Herk, doi:10.1016/0167-8655(92)90069-C; D. H. D. West, doi:10.1145/359146.359153; T. F. Chan,
 G. H. Golub and R. J. LeVeque, doi:10.1080/00031305.1983.10483115.
@@ -28,7 +28,7 @@ import math
 from rollstat.compile.jit import kernel
 
 # Arrays of one window lie in one memory at fixed places, so that the compiler keeps them in registers: the
-# row before the pivot, deviations, the state of the prefix and that of the window, factors, inverse, results.
+# row before the pivot, deviations, the states of the prefix and of the window, factors, inverse, results.
 _PLACES = 7
 # A smaller part of the variance than this is rounding.
 _ROUNDING = 2.0**-48
@@ -188,14 +188,14 @@ def _no_result(i, out):
 
 @kernel
 def regress_windows(sizes, data, weights, own, start, end, intercept, limit, suffix, memory, out):
-    """Write the results of each window; return in how many rounding would decide the results.
+    """Write the results of each window; return the number of windows whose results rounding would decide.
 
     Parameters
     ----------
     sizes : tuple
         As many items as there are series.
     data, own : ndarray of float64, shape (n, p) and (rows, p)
-        Response and regressors, and those of the row of each window.
+        Response and regressors, and their values in the row of each window.
     weights : ndarray of float64, shape (n,) or (0,)
         Weights of the rows; all are 1 if there are none.
     start, end : ndarray of int64, shape (rows,)

@@ -8,12 +8,12 @@
     leaf    lane k + lane k + 4 of `four`                = 8 values
     rest    the last ``width % 8`` values, e.g. of 7: four + (two, four lanes on) + (one, six lanes on)
 
-Plain sums of 8 to 31 values are made of up to three leaves and a rest, those of fewer values are added value
+Plain sums of 8 to 31 values are made of up to three leaves and a rest. Sums of fewer values are added value
 by value in the order of a rest. Shifted sums of up to 23 values are taken value by value, about the first
 value of each window, in two sums.
 
-Where values may be NaN, `scratch.counts` is an array for the observations of each window; else it is None and
-the compiler leaves everything about counts out.
+If values may be NaN, `scratch.counts` is an array for the observations of each window; else it is None and
+the compiler leaves out all code for counts.
 
 State: scratch memory for the leaves and rests of BLOCK vectors. Invariant: vectors are visited backwards, so
 `two` and `four` of the next vector are known. Every sum is a tree over the values of its window alone: three
@@ -41,8 +41,8 @@ from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, s
 
 # Vectors whose leaves stay in the fastest cache between two passes.
 BLOCK = 128
-# Vectors of a group of `fixed_windows`, which are added one by one: larger groups are less accurate, smaller
-# ones slower.
+# Vectors of a group of `fixed_windows`. They are added one by one: larger groups are less accurate, smaller
+# groups slower.
 GROUP = 16
 GAVE_UP, RANGE_LEFT = 1, 2
 
@@ -63,7 +63,7 @@ class Scratch(NamedTuple):
     padded_x, padded_y : ndarray, shape (8 * (BLOCK + 1),)
         The end of each series, with zeros after it.
     spare : ndarray, shape (outputs, 8 * (BLOCK + 1))
-        Outputs of the last windows, which need not fill a vector.
+        Outputs of the last windows; they need not fill a vector.
     """
 
     counts: Any
@@ -173,7 +173,7 @@ def _finish_windows(summand, counts, min_count, width, i, first, sums, shift_x, 
 def write_windows(job, i, first, sums, shift_x, shift_y, out, to):
     """Write the outputs of eight windows to `out` from `to` on, NaN where the row is insufficient.
 
-    `first` are the rows that they start at, for summands of rows.
+    `first` holds the rows where the windows start, for summands of rows.
     """
     counts = job.scratch.counts
     outputs = _finish_windows(job.summand, counts, job.min_count, job.width, i, first, sums, shift_x, shift_y)
@@ -248,7 +248,7 @@ def _sum_shifted(job, x, y, first, vectors, out, to):
                 previous = shift_x
                 shift_x = replace_unobserved(shift_x, shift_y, load(series[0], i + k))
                 shift_y = replace_unobserved(shift_y, previous, load(series[-1], i + k))
-        # Two sums: a step of one does not wait for that of the other.
+        # Two sums: a step of one does not wait for a step of the other.
         total = lift(summand, shift_x, shift_y, shift_x, shift_y)
         other = zeros_like(total)
         for k in range(1, width - 1, 2):
@@ -334,7 +334,7 @@ def outcome_of(gave_up):
 def sum_short_windows(summand, x, y, width, min_count, counts, memory, spare, out):
     """Write the outputs of `summand` for every window of fewer values than :func:`shortest_of_blocks` says.
 
-    Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
+    Parameters and result are as in :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
     """
     clear_flags()
     job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))

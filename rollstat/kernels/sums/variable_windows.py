@@ -11,14 +11,14 @@
 
 A window is a suffix of the block before the border and a prefix of the rows after it; nothing is subtracted.
 First the suffixes of a block are scanned, eight rows in a vector. Where each window ends one row after the
-one before, as time windows do, the scan of the prefixes gives those of eight windows at once, which are added
-to their suffixes without being stored. Other prefixes are stored for all windows that start in the block.
-The terms are those of :mod:`rollstat.kernels.sums.moment_formulas`. The shifts are the values in the row
-before the border, which are in every window that starts in the block.
+one before, as time windows do, the scan gives the prefixes of eight windows at once. They are added to the
+suffixes without being stored. Other prefixes are stored for all windows that start in the block. The terms
+come from :mod:`rollstat.kernels.sums.moment_formulas`. The shifts are the values in the row before the
+border, because every window that starts in the block contains this row.
 
 State: see `Scratch`. Invariant: column ``8 + j`` of `older` holds the sums from row ``first + j`` to the
-border, column j of `newer` those of j rows after the border, and every window that starts before the border
-ends after it or at it.
+border, column j of `newer` holds the sums of j rows after the border, and every window that starts before the
+border ends after it or at it.
 
 Error: a scan adds three times within a vector and carries an unevaluated pair from one vector to the next, so
 at most ``6 u * sum(abs(x)) + O(m u**2)``, ``u = 2**-53``. Cost: every row enters one suffix and one prefix,
@@ -56,7 +56,8 @@ class Scratch(NamedTuple):
     ----------
     older, newer : ndarray of float64, shape (channels, twice or once the rows of the longest window + 24)
         The suffixes of the block before the border, and the prefixes after it. Windows that start after the
-        block are computed beside the last ones of it and overwritten, so `older` has room for their bounds.
+        block are computed beside the block's last windows and overwritten, so `older` has room for their
+        bounds.
     start, end : ndarray of int64, shape (LANES,)
         Bounds of fewer than eight windows.
     last : ndarray of float64, shape (outputs, LANES)
@@ -103,14 +104,14 @@ def _load_part(values, i, padded):
 
 @kernel(forceinline=True)
 def _carry(high, low, term):
-    """Return the unevaluated sum ``high + low + term``; `high` alone is the sum where it is not finite."""
+    """Return the unevaluated sum ``high + low + term``; `high` alone is the sum if it is not finite."""
     new = high + term
     part = new - high
     error = (high - (new - part)) + (term - part)
     return new, low + replace_nan(error, zeros_like(error))
 
 
-# Both scans are inlined: a call pushes all arrays of `scratch` onto the stack, which takes longer than the
+# Both scans are inlined: a call pushes all arrays of `scratch` onto the stack, and this takes longer than the
 # scan of a short window.
 @kernel(forceinline=True)
 def _scan_older(summand, x, y, first, border, scratch):
