@@ -62,10 +62,10 @@ def compile_also(levels):
         save(cache, sig, data)
         own, library = os.environ[BUILD_LEVEL], data.library
         own_code = library._compiled_object
-        for os.environ[BUILD_LEVEL], codegen in codegens.items():
+        for level, codegen in codegens.items():
             code = _compiled(codegen, library)
             if code is not None:
-                library._compiled_object = code
+                os.environ[BUILD_LEVEL], library._compiled_object = level, code
                 save(cache, sig, data)
         os.environ[BUILD_LEVEL], library._compiled_object = own, own_code
 

@@ -91,7 +91,7 @@ _TASK, _TASK_ENTRY = (
 
 
 @known_warnings()
-def rolling_stream(  # 15 parameters: one for each public option
+def rolling_stream(  # 16 parameters: one for each public option
     df: DataFrame,
     *,
     partition_by: ColumnLike | Sequence[ColumnLike],
