@@ -577,11 +577,12 @@ class Plan:
         start, end, longest, own = self.bounds
         sizes = end - start
         last = np.cumsum(sizes)
+        total = int(sizes.sum())  # without windows too
         knows_rows = self.computation.knows_rows or len(own) or "position" in self.kinds
-        if knows_rows or 2 * int(last[-1]) > self.shape[self.axis]:
+        if knows_rows or 2 * total >= self.shape[self.axis]:
             return None, self.bounds
         first = last - sizes
-        rows = np.arange(last[-1]) + np.repeat(start - first, sizes)
+        rows = np.arange(total) + np.repeat(start - first, sizes)
         return rows, Bounds(read_only(first), read_only(last), longest, own)
 
     @cached_property

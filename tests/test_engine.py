@@ -95,6 +95,7 @@ def test_few_windows_of_a_long_series(name, rng):
     for data in (values, masked):
         options = {"times": times, "min_periods": 2}
         whole = np.asarray(function(data, 9.0, **options))[..., rows]
+        assert np.asarray(function(data, 9.0, at=times[:0], **options)).shape[-1] == 0
         few = np.asarray(function(data, 9.0, at=times[rows], **options))
         np.testing.assert_allclose(few, whole, rtol=1e-12, atol=1e-15)
         assert (np.signbit(few) == np.signbit(whole)).all()
