@@ -114,7 +114,7 @@ def plan(algorithm: str, m: int) -> tuple[float, float]:
 def combinations_of_pushes(algorithm: str, m: int) -> tuple[int, float]:
     """Return the most combinations of a push, with its pop and its result, and the mean."""
     operator = Counting(np.zeros(1, np.int64))
-    stream = rollstat.FixedAggregate(operator, m, min_periods=1, algorithm=algorithm)
+    stream = rollstat.FixedAggregate(operator, m, min_periods=1, algorithm=algorithm, check=False)
     made = []
     for _ in range(6 * m + 50):
         before = int(operator.combinations[0])

@@ -146,8 +146,10 @@ def _elements(series: Any) -> list[Any]:
     return list(found[np.sort(np.unique(found, return_index=True)[1])][:_SAMPLE])
 
 
-def check_on_data(operator: Any, columns: Any, objects: bool = False) -> None:
+def check_on_data(operator: Any, columns: Any, objects: bool = False) -> bool:
     """Raise ValueError if an operator is not associative on a sample of the data.
+
+    Return whether more data could show more.
 
     Parameters
     ----------
@@ -161,15 +163,16 @@ def check_on_data(operator: Any, columns: Any, objects: bool = False) -> None:
     """
     known = key_of(operator)
     if known in _passed:
-        return
+        return False
     try:
         failed = _failure(operator, columns, objects)
     except Exception:  # what is wrong with the call shows when it runs
-        return
+        return False
     if failed:
         raise ValueError(f"operator must be associative; {failed}; check=False skips this check")
     if failed is not None and known is not None:
         _passed.add(known)
+    return failed is None
 
 
 def _failure(operator: Any, columns: Any, objects: bool) -> str | None:

@@ -115,11 +115,16 @@ class _General(OperatorStream, abstract=True):
     _kinds: ClassVar[tuple[str, ...]]  # of windows, see WindowSpec
 
     def __init__(
-        self, operator: Any, window: Any, min_periods: int | None, dtype: DTypeLike, algorithm: str
+        self,
+        operator: Any,
+        window: Any,
+        min_periods: int | None,
+        dtype: DTypeLike,
+        algorithm: str,
+        check: bool,
     ) -> None:
-        self._set_window(
-            OperatorWindow(operator, window, min_periods=min_periods, dtype=dtype, algorithm=algorithm)
-        )
+        options: dict[str, Any] = {"min_periods": min_periods, "dtype": dtype, "algorithm": algorithm}
+        self._set_window(OperatorWindow(operator, window, **options, check=check))
 
     @classmethod
     def _window_from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
@@ -143,6 +148,9 @@ class SlidingAggregate(_General):
     algorithm : {"auto", "two_stacks", "daba"}, default "auto"
         ``"daba"``, the default for numbers, takes O(1) combinations in every single step.
         ``"two_stacks"`` takes O(1) amortised, and also supports objects.
+    check : bool, default True
+        Whether to check on the first elements that your own operator is associative. ValueError if not; the
+        elements that show this are not added.
 
     Examples
     --------
@@ -162,8 +170,9 @@ class SlidingAggregate(_General):
         min_periods: int | None = None,
         dtype: DTypeLike = np.float64,
         algorithm: str = "auto",
+        check: bool = True,
     ) -> None:
-        super().__init__(operator, None, min_periods, dtype, algorithm)
+        super().__init__(operator, None, min_periods, dtype, algorithm, check)
 
 
 class FixedAggregate(_General):
@@ -177,7 +186,7 @@ class FixedAggregate(_General):
         Rows in the window.
     min_periods : int, optional
         Minimum number of observations for a result. Default: the window size.
-    dtype, algorithm
+    dtype, algorithm, check
         As in :class:`SlidingAggregate`.
 
     Examples
@@ -199,8 +208,9 @@ class FixedAggregate(_General):
         min_periods: int | None = None,
         dtype: DTypeLike = np.float64,
         algorithm: str = "auto",
+        check: bool = True,
     ) -> None:
-        super().__init__(operator, whole_number("window", window, 1), min_periods, dtype, algorithm)
+        super().__init__(operator, whole_number("window", window, 1), min_periods, dtype, algorithm, check)
 
 
 class TimeAggregate(_General):
@@ -214,7 +224,7 @@ class TimeAggregate(_General):
         Duration of the window; a number if times are numbers.
     min_periods : int, default 1
         Minimum number of observations for a result.
-    dtype, algorithm
+    dtype, algorithm, check
         As in :class:`SlidingAggregate`.
     lateness : float, str or timedelta, optional
         How much older than the newest element an inserted element may be. The operator must take
@@ -244,6 +254,7 @@ class TimeAggregate(_General):
         min_periods: int | None = None,
         dtype: DTypeLike = np.float64,
         algorithm: str = "auto",
+        check: bool = True,
         lateness: Any = None,
     ) -> None:
         width = float(window) if isinstance(window, int) and not isinstance(window, bool) else window
@@ -252,7 +263,7 @@ class TimeAggregate(_General):
             raise TypeError(f"window must be {allowed}; got {window!r}")
         late = float(lateness) if isinstance(lateness, int) and not isinstance(lateness, bool) else lateness
         spec = WindowSpec.parse(width, late)
-        super().__init__(operator, spec, min_periods, dtype, algorithm)
+        super().__init__(operator, spec, min_periods, dtype, algorithm, check)
 
 
 class GreedyAggregate(Stream):
@@ -271,6 +282,8 @@ class GreedyAggregate(Stream):
         As in :class:`SlidingAggregate`.
     times : dtype, optional
         The dtype of times, if every row has one: float64 for numbers, or datetime64 or timedelta64.
+    check : bool, default True
+        As in :class:`SlidingAggregate`.
 
     Notes
     -----
@@ -306,8 +319,10 @@ class GreedyAggregate(Stream):
         min_periods: int | None = None,
         dtype: DTypeLike = np.float64,
         times: DTypeLike | None = None,
+        check: bool = True,
     ) -> None:
-        self._set_window(GreedyWindow(operator, min_periods=min_periods, dtype=dtype, times=times))
+        options: dict[str, Any] = {"min_periods": min_periods, "dtype": dtype, "times": times}
+        self._set_window(GreedyWindow(operator, **options, check=check))
 
     def push(self, *elements: Any) -> Any:
         """Add a row without moving the window, and return the result of the last window.

@@ -164,7 +164,7 @@ class GreedyWindow(Window):
 
     Parameters
     ----------
-    operator, min_periods, dtype, times
+    operator, min_periods, dtype, times, check
         As in :class:`rollstat.GreedyAggregate`.
 
     Attributes
@@ -176,14 +176,20 @@ class GreedyWindow(Window):
     states: NumberTree | ObjectTree
 
     def __init__(
-        self, operator: Any, *, min_periods: Any, dtype: DTypeLike, times: DTypeLike | None = None
+        self,
+        operator: Any,
+        *,
+        min_periods: Any,
+        dtype: DTypeLike,
+        times: DTypeLike | None = None,
+        check: bool = False,
     ) -> None:
         self.times_dtype = None if times is None else np.dtype(times)
         kind = "" if self.times_dtype is None else self.times_dtype.kind
         if kind and kind not in "fmM":
             raise TypeError(f"times must be float64, datetime64 or timedelta64; got {times!r}")
         self.spec = WindowSpec({"": "free", "f": "number"}.get(kind, "time"))
-        self.adapter = OperatorAdapter(operator, dtype)
+        self.adapter = OperatorAdapter(operator, dtype, check=check)
         self.columns = self.adapter.columns
         self.given_min_periods = min_periods
         self.min_periods = self.spec.check_min_periods(min_periods)

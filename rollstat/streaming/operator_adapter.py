@@ -13,10 +13,14 @@ from numpy.typing import DTypeLike, NDArray
 
 import rollstat.operators as operators
 from rollstat.dtypes import warn_of_rounding
+from rollstat.operators.checks import check_on_data
 from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, is_builtin
+from rollstat.options import check_flag
 from rollstat.results import convert
 from rollstat.statistics.aggregate.drivers import prepare
 from rollstat.streaming.codec import ArrayCodec, Codec, ObjectCodec
+
+_SAMPLE = 16  # first elements on which an operator is checked
 
 
 class OperatorAdapter:
@@ -35,6 +39,8 @@ class OperatorAdapter:
         What missing elements do.
     times : dtype
         Of the times in stored form.
+    check : bool
+        Whether to check that an operator of a user is associative on the first elements.
 
     Attributes
     ----------
@@ -57,6 +63,7 @@ class OperatorAdapter:
         inf: str = "value",
         times: DTypeLike = np.int64,
         nan_policy: str = "omit",
+        check: bool = False,
     ) -> None:
         self.operator = operators.as_operator(operator)
         if isinstance(dtype, list):
@@ -81,6 +88,25 @@ class OperatorAdapter:
         rounding = ("rounds_integers", "rounds_results")
         self._rounds = integers and any(getattr(self.ready, name, False) for name in rounding)
         self.exact = integers and is_builtin(self.ready)
+        own_operator = check_flag("check", check) and not is_builtin(self.operator)
+        self._sample: list[list[Any]] | None = [[] for _ in range(self.columns)] if own_operator else None
+
+    @property
+    def checked(self) -> bool:
+        """Whether the operator needs no further check."""
+        return self._sample is None
+
+    def _check(self, columns: Any) -> None:
+        """Raise if the operator is not associative on the first elements of the stream and further ones."""
+        if self._sample is None:
+            return
+        arrays = self.objects or bool(self.codec.dtype.shape)
+        sample = [[*kept, *column[:_SAMPLE]][:_SAMPLE] for kept, column in zip(self._sample, columns)]
+        if len(sample[0]) > 2:
+            undecided = check_on_data(self.operator, sample[0] if arrays else sample, arrays)
+            if arrays or not undecided or len(sample[0]) == _SAMPLE:
+                sample = None
+        self._sample = sample
 
     def _make_codec(self, dtype: DTypeLike, inf: str, nan_policy: str) -> Any:
         """Return the codec of elements of this dtype, or raise if the operator does not take them."""
@@ -126,6 +152,8 @@ class OperatorAdapter:
         """Return the operator's argument for a row and whether it is an observation, or raise."""
         encoded = [self.codec.encode(x) for x in given]
         observed = not any(missing for _, missing in encoded)
+        if observed:
+            self._check([[x] for x, _ in encoded])
         if self.objects:
             return encoded[0][0], observed
         if self._rounds:
@@ -146,6 +174,8 @@ class OperatorAdapter:
         arrays = [self.codec.array(column) for column in columns]
         if len({len(column) for column in arrays}) > 1:
             raise ValueError("the arrays must have the same length")
+        firsts = [column[:_SAMPLE] for column in arrays]
+        self._check([x.compressed() if isinstance(x, np.ma.MaskedArray) else x for x in firsts])
         if self._rounds:
             for column in arrays:
                 warn_of_rounding(np.ma.filled(column, 0))

@@ -56,6 +56,8 @@ class OperatorWindow(Window):
         What infinite elements are.
     nan_policy : {"omit", "propagate", "raise"}
         What missing elements do.
+    check : bool
+        Whether to check that the operator is associative. Until then pushes do not run compiled steps.
     """
 
     def __init__(
@@ -68,11 +70,12 @@ class OperatorWindow(Window):
         algorithm: str,
         inf: str = "value",
         nan_policy: str = "omit",
+        check: bool = False,
     ) -> None:
         choice("algorithm", algorithm, _ALGORITHMS)
         self.spec = WindowSpec.parse(window)
         self.inf, self.nan_policy = inf, nan_policy
-        self.adapter = OperatorAdapter(operator, dtype, inf, self.spec.time_dtype, nan_policy)
+        self.adapter = OperatorAdapter(operator, dtype, inf, self.spec.time_dtype, nan_policy, check)
         self.spec = replace(self.spec, aging=self.adapter.with_time)
         self.columns = self.adapter.columns
         if self.adapter.objects and algorithm == "daba":
@@ -104,7 +107,7 @@ class OperatorWindow(Window):
         self._bind()
 
     def _held_by_steps(self) -> tuple[NDArray[Any], ...]:
-        plain = self.adapter.is_plain and self.nan_policy == "omit"
+        plain = self.adapter.is_plain and self.nan_policy == "omit" and self.adapter.checked
         return (*self.states.state, self.times.ring) if plain else ()
 
     def _make_words(self) -> Words:

@@ -1,6 +1,7 @@
 """A check of the laws names the samples on which an operator breaks them."""
 
 import operator as python_operators
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -64,6 +65,42 @@ def test_an_operator_is_checked_on_the_data(values):
     assert found.ravel()[-1] == 6
     with pytest.raises(TypeError, match="check must be True or False; got 1"):
         rollstat.rolling_aggregate(values, max, 3, check=1)
+
+
+def subtract(older, newer):
+    return older - newer
+
+
+@pytest.mark.parametrize("dtype", [float, object])
+@pytest.mark.parametrize(
+    "make",
+    [
+        rollstat.SlidingAggregate,
+        partial(rollstat.FixedAggregate, window=3),
+        partial(rollstat.TimeAggregate, window=10),
+        rollstat.GreedyAggregate,
+    ],
+)
+def test_streams_check_operators_on_their_first_elements(make, dtype):
+    timed = isinstance(make, partial) and make.func is rollstat.TimeAggregate
+    stream = make(subtract, dtype=dtype)
+    with pytest.raises(ValueError, match=r"associative; got 0.* for \(4.*, 1.*\), 3.* and 6.* for 4.*, \(1"):
+        stream.extend([4.0, None, 1.0, 3.0], **({"times": range(4)} if timed else {}))
+    for row, x in enumerate([4.0, None, 1.0]):
+        stream.push(x, *([row] if timed else []))
+    with pytest.raises(ValueError, match="operator must be associative; got 0"):
+        stream.push(3.0, *([3] if timed else []))
+    rows = stream.rows if make is rollstat.GreedyAggregate else len(stream)
+    assert rows == 3  # the stream has not changed
+    unchecked = make(subtract, dtype=dtype, check=False)
+    unchecked.extend([4.0, 1.0, 3.0], **({"times": range(3)} if timed else {}))
+    assert (unchecked.move(0, 3) if make is rollstat.GreedyAggregate else unchecked.value) in (0.0, 6.0)
+
+
+def test_pushes_are_compiled_after_the_check():
+    stream = rollstat.FixedAggregate(lambda older, newer: older * newer % 97, 2)
+    assert np.array_equal([stream.push(float(x)) for x in (5, 5, 80, 96, 33)], [np.nan, 25, 12, 17, 64], True)
+    assert stream._window.quick[0]
 
 
 @pytest.mark.parametrize(
