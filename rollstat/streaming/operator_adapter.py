@@ -102,11 +102,12 @@ class OperatorAdapter:
             return
         arrays = self.objects or bool(self.codec.dtype.shape)
         sample = [[*kept, *column[:_SAMPLE]][:_SAMPLE] for kept, column in zip(self._sample, columns)]
-        if len(sample[0]) > 2:
-            undecided = check_on_data(self.operator, sample[0] if arrays else sample, arrays)
-            if arrays or not undecided or len(sample[0]) == _SAMPLE:
-                sample = None
-        self._sample = sample
+        more = len(sample[0]) < 3 or (
+            check_on_data(self.operator, sample[0] if arrays else sample, arrays)
+            and not arrays
+            and len(sample[0]) < _SAMPLE
+        )
+        self._sample = sample if more else None
 
     def _make_codec(self, dtype: DTypeLike, inf: str, nan_policy: str) -> Any:
         """Return the codec of elements of this dtype, or raise if the operator does not take them."""
