@@ -463,8 +463,7 @@ class NamedOperatorWindow(OperatorWindow):
         rows = len(arrays[0])
         one = self.quick[0] and len(arrays) == 1 and type(self._missing) is float
         if one and 0 < rows <= thresholds.STREAM_OPERATOR_STEPS:
-            step, self.changed = step_of(self.quick), True
-            return [np.array([step(x) for x in arrays[0].tolist()])]
+            return self._push_floats(arrays[0])
         if rows < thresholds.STREAM_FUNCTION_WINDOWS[kind] * fixed:
             return super().extend(tuple(arrays), None)
         results, end = self._call_function(arrays), int(self.states.header[NEXT]) + rows
@@ -472,8 +471,11 @@ class NamedOperatorWindow(OperatorWindow):
             # A result of integers may not fit; then this window must be unchanged.
             window = self if kind == "f" else self.copy()
             head = [column[: fixed - 1] for column in arrays]
-            warn_of_range(self.adapter.ready, head, fixed)
-            first = window._finished(window._add(head, None))
+            if one and fixed <= thresholds.STREAM_OPERATOR_STEPS:
+                first = self._push_floats(head[0])
+            else:
+                warn_of_range(self.adapter.ready, head, fixed)
+                first = window._finished(window._add(head, None))
             results = _replace_first(results, first)
         stamps = np.arange(end - fixed, end)
         values, missing = self.adapter.encode_columns([column[-fixed:] for column in arrays], end - fixed)
@@ -481,6 +483,11 @@ class NamedOperatorWindow(OperatorWindow):
         self.states.load(stamps, values, missing)
         self.states.header[NEXT] = end
         return results
+
+    def _push_floats(self, array: NDArray[Any]) -> list[Any]:
+        """Return the results of the compiled step for each float."""
+        step, self.changed = step_of(self.quick), True
+        return [np.array([step(x) for x in array.tolist()])]
 
     def state(self) -> State:
         """Return parameters and arrays for a snapshot."""
