@@ -284,9 +284,6 @@ class RollingGroupBy(Groups, PandasRollingGroups, Rolling):  # type: ignore[misc
             return type(window)(*map(self._in_order, vars(window).values()))
         return np.asarray(window).take(self._rows.order) if np.ndim(window) == 1 else window
 
-    def _rows_of_width(self) -> int | None:
-        return None  # the times of a group are not regular where those of all rows are
-
     def _validate_datetimelike_monotonic(self) -> None:
         if self._times is not None:
             return

@@ -909,26 +909,6 @@ class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, 
             self._validate_datetimelike_monotonic()
         self._win_freq_i8, self.min_periods = accepted
 
-    def _width_in_time(self) -> int:
-        """Return the width in the unit of the times; pandas drops fractions of the frequency of periods."""
-        return int(self._win_freq_i8)
-
-    def _rows_of_width(self) -> int | None:
-        """Return how many rows a width in time covers, if the index says that its times are regular."""
-        frequency = getattr(self._on, "freq", None)
-        if self.center or self.closed not in (None, "right") or not isinstance(frequency, pd.offsets.Tick):
-            return None
-        if isinstance(self._on, pd.PeriodIndex):  # there may be gaps between its periods
-            return None
-        times, width = self._index_array, self._width_in_time()
-        if len(times) < 2 or (
-            isinstance(frequency, pd.offsets.Day) and getattr(self._on, "tz", None) is not None
-        ):
-            return None
-        distance = int(times[1]) - int(times[0])
-        rows = -int(-width // distance) if distance > 0 else 0
-        return rows if rows >= max(self.min_periods, 1) else None
-
     def _row_windows(self) -> RowWindows | None:
         window, options = self.window, self._common_options()
         if self.min_periods is not None:
@@ -938,13 +918,10 @@ class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, 
                 return None
             options["step"] = int(self.step)
         if self._win_freq_i8 is not None:
-            times, width = self._index_array, self._width_in_time()
-            if width <= 0 or (times is not None and len(times) != len(self.obj)):
+            times, window = self._index_array, int(self._win_freq_i8)
+            if window <= 0 or (times is not None and len(times) != len(self.obj)):
                 return None
-            window = self._rows_of_width() if "equal_times" not in options else None
-            if window is None:
-                options["times"] = np.empty(0, np.int64) if times is None else times
-                window = width
+            options["times"] = np.empty(0, np.int64) if times is None else times
         elif isinstance(window, BaseIndexer) and not isinstance(window, WindowIndexer):
             bounds = _bounds(self._get_window_indexer(), self)
             options.setdefault("min_periods", getattr(window, "window_size", 0))
@@ -977,13 +954,6 @@ class Expanding(Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a ba
     >>> pd.Series([4.0, 1.0, 3.0, 2.0]).rollstat.expanding(2).kth(2).tolist()
     [nan, 4.0, 3.0, 2.0]
     """
-
-    def _validate(self) -> None:
-        """Check the parameters as pandas does, but usual ones at once."""
-        least = self.min_periods
-        usual = type(least) is int and least >= 0 and self.method == "single"
-        if not usual or not isinstance(self.obj, (pd.Series, pd.DataFrame)):
-            super()._validate()
 
     def _row_windows(self) -> RowWindows | None:
         options = self._common_options()
