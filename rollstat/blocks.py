@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.dtypes import EXACT, greatest_magnitude
+from rollstat.dtypes import EXACT, greatest_magnitude, plain
 from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan, mark_nan
 from rollstat.kernels.missing.observations import count_before
 from rollstat.kernels.numbers import to_floats
@@ -316,15 +316,16 @@ def read_only(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def exact_floats(values: NDArray[Any], most: int = EXACT) -> NDArray[np.float64] | None:
-    """Return read-only plain values of one dimension as float64; None if float64 may round one."""
+    """Return numbers of one dimension as read-only float64; None if float64 may round one.
+
+    With `most` of 0 the values keep their dtype.
+    """
+    values = plain(values)
     dtype = values.dtype
-    if dtype == _FLOAT64:
-        return values
+    if not most or dtype is _FLOAT64:
+        return read_only(values)
     if dtype.kind == "f" or dtype.itemsize < 8:
-        floats = values.astype(_FLOAT64)
-    else:
-        floats = np.empty(len(values))
-        if to_floats(values.view(np.uint64), most if dtype.kind == "i" else 0, most, floats):
-            return None
-    floats.flags.writeable = False
-    return floats
+        return read_only(values.astype(_FLOAT64))
+    floats, bits = np.empty(len(values)), read_only(values.view(np.uint64))
+    rounded = to_floats(bits, most if dtype.kind == "i" else 0, most, floats)
+    return None if rounded else read_only(floats)

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.blocks import UNKNOWN, Block, Missing, Outcome, read_only
+from rollstat.blocks import UNKNOWN, Block, Missing, Outcome, exact_floats, read_only
 from rollstat.calendar_units import depends_on_time
 from rollstat.dtypes import (
     EXACT,
@@ -44,6 +44,7 @@ from rollstat.tiers import call_of, note_ready, note_work
 from rollstat.windows import FixedWindows
 
 _DEFAULT = Outcome()
+_FLOAT64 = np.dtype(np.float64)
 _KEPT_DTYPES = PLAIN_DTYPES + "mM"
 # What an object with columns is, by its library, and what takes its columns.
 _TABLES = {
@@ -95,9 +96,8 @@ class Execution:
 
     def run(self) -> None:
         """Compute all lines: short ones in one call each, others by blocks on the threads of the options."""
-        call = call_of(self.plan)
-        lines = range(len(self.arrays[0]))
-        left = [line for line in lines if call is None or not self._in_one_call(call, line)]
+        call, lines = call_of(self.plan), range(len(self.arrays[0]))
+        left = lines if call is None else [line for line in lines if not self._in_one_call(call, line)]
         if left:
             self._in_blocks(left)
 
@@ -114,16 +114,27 @@ class Execution:
         plan = self.plan
         rows, bounds = plan.covered
         taken = line if rows is None else (line, rows)
-        series = [read_only(plain(array[taken])) for array in self.arrays]
-        if self.mask is not None:
-            series = [read_only(np.where(self.mask[taken], np.nan, values)) for values in series]
+        columns: list[Any] = []
+        for array in self.arrays:
+            values = array[taken] if self.mask is None else np.where(self.mask[taken], np.nan, array[taken])
+            columns.append(exact_floats(values, call.most))
+            if columns[-1] is None:
+                return False
         if plan.one_call is None:
             note_work(plan)
-        served = call.write(series, bounds, [result[line] for result in self.results])
-        if served and plan.marks_after_call:
-            block = Block(series[0], UNKNOWN, bounds.start, bounds.end, others=tuple(series[1:]))
+        results = written = [result[line] for result in self.results]
+        if call.most:
+            written = [same_memory(result, _FLOAT64) for result in results]
+        if call.run(columns, bounds, written) is False:
+            return False
+        for result, array in zip(results, written) if call.most else ():
+            if result is not array:
+                with np.errstate(over="ignore"):  # values that float32 cannot hold become infinite
+                    result[...] = array
+        if plan.marks_after_call:
+            block = Block(columns[0], UNKNOWN, bounds.start, bounds.end, others=tuple(columns[1:]))
             self._mark_insufficient(block, _DEFAULT, line, 0, plan.rows)
-        return served
+        return True
 
     def work(self, line: int, rows: BlockRows) -> None:
         """Compute one block."""

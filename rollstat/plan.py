@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Missing, Outcome, read_only
-from rollstat.dtypes import compute_dtype, missing_value, plain, result_dtype
+from rollstat.dtypes import EXACT, compute_dtype, missing_value, plain, result_dtype
 from rollstat.kernels.bounds import subtract_row
 from rollstat.options import Options, OrderedTimes, Window
 from rollstat.results import MinPeriods
@@ -69,6 +69,7 @@ class Choice:
     at_run_time: tuple[tuple[str, str], ...] = ()
 
 
+_FLOAT64 = np.dtype(np.float64)
 # What a plan keeps that depends on its windows.
 _OF_WINDOWS = ("one_call", "bounds", "covered", "variant", "_rows", "_last_over")
 _MOST_PLANS = 256
@@ -90,6 +91,8 @@ def forget_plans() -> None:
 
 NAMED = "named by algorithm="
 """Reason of a choice that the caller made."""
+SHORT = "the series is so short that one kernel call takes the least time"
+"""Reason of the choice of one call."""
 IN_ANY_ORDER = "the bounds of windows decrease often"
 """Reason of the choice for a block of windows in any order."""
 
@@ -116,21 +119,27 @@ class Bounds(NamedTuple):
 class OneCall(NamedTuple):
     """One kernel call that writes all results of a short series.
 
+    The kernel takes bounds, skips NaN, counts observations and writes every row. Most kernels are compiled
+    for float64 alone: other numbers are converted first, if the conversion is exact.
+
     Attributes
     ----------
     choice : Choice
         The algorithm of the kernel.
-    write : callable
-        Takes the read-only series, the :class:`Bounds` and an array for each output; returns
-        whether it serves these values. If not, blocks compute them.
+    run : callable
+        Takes the series, read-only, the :class:`Bounds` and an array for each output; returns False if it
+        does not support these values. Blocks compute them then.
     row, entry : float
         About how many nanoseconds a window takes, and each row of a window.
+    most : int
+        The largest absolute value of integers that become float64; 0 if nothing is converted.
     """
 
     choice: Choice
-    write: Callable[[Sequence[NDArray[Any]], Bounds, Sequence[NDArray[Any]]], bool]
+    run: Callable[[list[NDArray[Any]], Bounds, Sequence[NDArray[Any]]], bool | None]
     row: float
     entry: float = 0.0
+    most: int = EXACT
 
     def seconds(self, rows: int, length: float) -> float:
         """Return about how long so many windows of this `length` take."""
@@ -293,7 +302,7 @@ class Plan:
         finish: Callable[..., Any] | None = None,
         derive: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
     ) -> None:
-        self.dtype = dtype.newbyteorder("=")
+        self.dtype = dtype if dtype.isnative else dtype.newbyteorder("=")
         self.others = others
         self.shape = shape
         self.window = window
@@ -538,7 +547,9 @@ class Plan:
             return None
         longest = min(self.windows.fixed_width or self.shape[self.axis], self.shape[self.axis])
         marks = [float(mark) for mark in self.fill]
-        return self.computation.one_call(self.min_periods.lowest, marks, longest)
+        call = self.computation.one_call(self.min_periods.lowest, marks, longest)
+        converts = call is not None and any(dtype != _FLOAT64 for dtype in (*dtypes, *self.dtypes))
+        return call if call is None or converts else call._replace(most=0)
 
     @cached_property
     def marks_after_call(self) -> bool:

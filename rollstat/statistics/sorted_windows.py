@@ -10,8 +10,7 @@ from rollstat.blocks import NOTHING_MISSING
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.dtypes import EXACT
 from rollstat.kernels.rank_space import sorted_windows as readers
-from rollstat.plan import Bounds, Choice, OneCall
-from rollstat.statistics.one_call import SHORT, OverFloats
+from rollstat.plan import SHORT, Bounds, Choice, OneCall
 
 # Distances of integers up to here, halves of them, and means of two halves, are exact in float64.
 _EXACT_DISTANCES = 2**50
@@ -46,5 +45,5 @@ def sorted_in_one_call(
             kernel(reader, values, NOTHING_MISSING, start, end, own, least, window, marked, tuple(outputs))
         )
 
-    call = OverFloats(run, _EXACT_DISTANCES if distances else EXACT)
-    return OneCall(Choice("sorted_window", SHORT), call, 30.0, _READ.get(type(reader), _MOVED))
+    entry, most = _READ.get(type(reader), _MOVED), _EXACT_DISTANCES if distances else EXACT
+    return OneCall(Choice("sorted_window", SHORT), run, 30.0, entry, most)

@@ -19,10 +19,9 @@ from rollstat.kernels.aggregate.van_herk import scan
 from rollstat.kernels.missing.counting import has_nan
 from rollstat.operators.interface import NOTHING, compiled, empty_result, function_operator
 from rollstat.operators.layout import Layout, computing_dtype, describe_function
-from rollstat.plan import IN_ANY_ORDER, NAMED, Bounds, Choice, Computation, OneCall, Output
+from rollstat.plan import IN_ANY_ORDER, NAMED, SHORT, Bounds, Choice, Computation, OneCall, Output
 from rollstat.results import convert
 from rollstat.statistics.aggregate import drivers
-from rollstat.statistics.one_call import SHORT
 from rollstat.statistics.sums.float_range import combine_within_range, may_leave_range, power_of
 from rollstat.windows import Windows
 
@@ -286,7 +285,7 @@ def operator_in_one_call(
         """Return whether no value is missing, and none needs the exponents that an operator leaves out."""
         return not has_nan(values) if limits is None else combine_within_range(values, limits, longest)
 
-    def write(series: Sequence[Any], bounds: Bounds, outputs: Sequence[NDArray[Any]]) -> bool:
+    def run(series: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[Any]]) -> bool:
         columns = []
         for values in series:
             if values.dtype.kind == "f" and not combines(values):
@@ -320,4 +319,4 @@ def operator_in_one_call(
             view[few] = mark
         return True
 
-    return OneCall(Choice("operator_scan", SHORT), write, 10.0)
+    return OneCall(Choice("operator_scan", SHORT), run, 10.0, most=0)

@@ -12,9 +12,8 @@ from rollstat.compile.bound_calls import BoundKernel
 from rollstat.dtypes import warn_of_rounding
 from rollstat.kernels.exponential import means, moments
 from rollstat.kernels.missing.counting import has_nan
-from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
+from rollstat.plan import SHORT, Bounds, Choice, Computation, OneCall, Output
 from rollstat.statistics.aggregate.computation import Combination
-from rollstat.statistics.one_call import SHORT, OverFloats
 from rollstat.windows import Windows
 
 _NO_FACTORS = read_only(np.empty(0))
@@ -126,7 +125,7 @@ class Recursion(Computation):
                 outputs[0][:] = written[rows]
             return True
 
-        return OneCall(Choice("recursion", SHORT), OverFloats(run), 3.0) if marks[0] != marks[0] else None
+        return OneCall(Choice("recursion", SHORT), run, 3.0) if marks[0] != marks[0] else None
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""

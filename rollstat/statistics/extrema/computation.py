@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from rollstat.blocks import Block, Outcome
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.kernels.extrema.any_windows import extremes_of_windows, write_distances
-from rollstat.plan import NAMED, Bounds, Choice, Computation, OneCall, Output
+from rollstat.plan import NAMED, SHORT, Bounds, Choice, Computation, OneCall, Output
 from rollstat.registry import reject_algorithm
 from rollstat.statistics.extrema import drivers
-from rollstat.statistics.one_call import SHORT, OverFloats
 from rollstat.windows import Windows
 
 ALGORITHMS = {
@@ -170,4 +169,4 @@ def extrema_in_one_call(
                     np.subtract(bounds.end - 1, out, out=out, where=out >= 0)
 
     passes = sum(3 if name == "ptp" else 1 for name in names)
-    return OneCall(Choice("wedge", SHORT), OverFloats(run), 10.0 * passes)
+    return OneCall(Choice("wedge", SHORT), run, 10.0 * passes)

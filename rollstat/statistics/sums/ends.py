@@ -24,8 +24,7 @@ from rollstat.kernels.missing.counting import (
     has_nan,
 )
 from rollstat.kernels.missing.observations import copy_until_nan, fill
-from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
-from rollstat.statistics.one_call import SHORT, OverFloats
+from rollstat.plan import SHORT, Bounds, Choice, Computation, OneCall, Output
 from rollstat.statistics.sums.window_sums import block_rows
 from rollstat.windows import Windows
 
@@ -75,7 +74,7 @@ class Ends(Computation):
         ) -> None:
             kernel(columns[0], bounds.start, bounds.end, self._statistic, least, mark, outputs[0])
 
-        return OneCall(Choice("window_ends", SHORT), OverFloats(run), 5.0)
+        return OneCall(Choice("window_ends", SHORT), run, 5.0)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""

@@ -57,10 +57,9 @@ from rollstat.kernels.sums.short_windows import (
     shortest_of_blocks,
     sum_short_windows,
 )
-from rollstat.plan import IN_ANY_ORDER, Bounds, Choice, Computation, OneCall, Output
+from rollstat.plan import IN_ANY_ORDER, SHORT, Bounds, Choice, Computation, OneCall, Output
 from rollstat.statistics.aggregate.drivers import aggregate, prepare_once
 from rollstat.statistics.extrema.drivers import Extrema, automatic
-from rollstat.statistics.one_call import SHORT, OverFloats
 from rollstat.statistics.sums.float_range import MODERATE, is_moderate
 from rollstat.windows import Windows
 
@@ -134,6 +133,8 @@ class Sums(Computation):
         kernel, summand = BoundKernel(variable_windows.sum_windows), self._summand
         subtract = BoundKernel(subtract_mean_row)
         fitted, channels, limit = len(self.outputs) > 1, traits(summand).channels, float(least)
+        results = 3 if fitted else 1
+        kept = _short[channels, results]
 
         def run(
             columns: list[NDArray[np.float64]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]
@@ -143,8 +144,7 @@ class Sums(Computation):
             out = np.empty((3, len(start))) if fitted else outputs[0][None]
             # Rounded up, so that other windows and series of similar lengths have the same memory.
             room = 1 << max(len(x), len(start), longest).bit_length()
-            kept = _short[channels, len(out)]
-            numbers, *memory = kept.get(room, lambda: _memory_of_short(channels, len(out), room))
+            numbers, *memory = kept.get(room, lambda: _memory_of_short(channels, results, room))
             y = numbers[: len(x)] if by_row else columns[-1]
             left = kernel(summand, x, y, start, end, limit, *memory, out)
             if left and not _stays_in_range(summand, x, y):
@@ -156,7 +156,7 @@ class Sums(Computation):
                     result[...] = row
             return True
 
-        return OneCall(Choice("variable_windows", SHORT), OverFloats(run), 5.0)
+        return OneCall(Choice("variable_windows", SHORT), run, 5.0)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""
