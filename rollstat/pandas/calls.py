@@ -32,6 +32,7 @@ POSITIONS = ("argkth", "argmin", "argmax", "argminmax")
 _ELEMENTS = "lower", "higher", "nearest"  # interpolations whose results are elements
 _MOST_DIGITS = 38  # of sums of decimals, as in Arrow
 _FLOAT64 = np.dtype(np.float64)
+_Series: Any = pd.Series
 
 
 class RowWindows(NamedTuple):
@@ -186,16 +187,17 @@ class ColumnCall(NamedTuple):
 
         Several results are columns.
         """
-        if type(found) is np.ndarray and found.ndim == 1 and found.dtype.kind == "f":
-            return float_series(found, like, self._index(like))
+        index = self._index(like)
+        plain = type(like) is pd.Series and type(found) is np.ndarray
+        if plain and found.dtype is _FLOAT64 and found.shape == (len(index),):
+            return plain_series(found, index, like._name)
         if isinstance(found, tuple):
             found = flattened(found)
             labels = REGISTRY[self.name].output_names(names, len(found)) or range(len(found))
         elif found.ndim == 2:
             labels = self.labels
         else:
-            return to_series(found, like, self._index(like), like.name)
-        index = self._index(like)
+            return to_series(found, like, index, like.name)
         columns = {label: to_series(part, like, index, label) for label, part in zip(labels, found)}
         return like._constructor_expanddim(columns)
 
@@ -245,20 +247,20 @@ def float_values(column: Any) -> NDArray[np.float64]:
 
     Integers that float64 may round cause a warning.
     """
-    floats: NDArray[np.float64] | None
     known: Any = column._values
-    plain = type(known) is np.ndarray
-    dtype = known.dtype if plain else column.dtype  # which takes the Series longer
-    if plain and dtype is _FLOAT64:
+    dtype = known.dtype
+    if dtype is _FLOAT64:
         return known  # type: ignore[no-any-return]  # pandas-stubs leave the type open
+    if type(known) is np.ndarray and dtype.kind in "fiub":
+        floats = _exact_floats()(known)
+        if floats is None:
+            warn_of_rounding(known)
+            floats = known.astype(np.float64)
+        return floats  # type: ignore[no-any-return]  # as above
     if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype):
         raise NotNumbers(f"values of {dtype} are not numbers")
     try:
         if isinstance(known, np.ndarray):
-            floats = _exact_floats()(known) if dtype.kind in "iu" and known.flags.c_contiguous else None
-            if floats is not None:
-                return floats  # type: ignore[no-any-return]  # as above
-            warn_of_rounding(known)
             return known.astype(np.float64)
         if dtype.kind in "iu":
             numpy_dtype = dtype.subtype if isinstance(dtype, pd.SparseDtype) else dtype.numpy_dtype
@@ -276,22 +278,14 @@ def observed(column: Any) -> NDArray[np.float64]:
     return column.notna().to_numpy().astype(np.float64)  # type: ignore[no-any-return]  # as above
 
 
-def float_series(values: NDArray[Any], like: Any, index: pd.Index) -> Any:
-    """Return floats as a Series of the class of `like`, with its name."""
-    if type(like) is not pd.Series or len(values) != len(index):
-        return like._constructor(values, index=index, name=like.name, copy=False)
-    return plain_series(values, index, like._name)
-
-
 def plain_series(values: NDArray[Any], index: pd.Index, name: Any) -> Any:
     """Return floats as a pandas.Series, made from its parts.
 
     pandas makes its own results so: the constructor takes longer than a statistic of a hundred rows.
     """
-    block = NumpyBlock(values, placement=BlockPlacement(slice(len(values))), ndim=1)
+    block = NumpyBlock(values, BlockPlacement(slice(len(values))), 1)
     manager = SingleBlockManager(block, index)
-    series: Any = pd.Series
-    result = series._from_mgr(manager, axes=manager.axes)
+    result = _Series._from_mgr(manager, manager.axes)
     object.__setattr__(result, "_name", name)
     return result
 

@@ -48,6 +48,7 @@ _PandasRolling: Any = pd.api.typing.Rolling
 _PandasExpanding: Any = pd.api.typing.Expanding
 _PandasWindows: Any = _PandasRolling.__base__  # what both have in common
 Mixin: Any = object  # whose other parts are those of pandas
+_FRAMES = pd.Series, pd.DataFrame
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 _WIDTH = re.compile(r"[0-9.]*(?:ns|us|ms|s|min|h|D)")  # durations as pandas writes them
 _RANK_METHODS = ("average", "min", "max", "dense", "first")
@@ -887,7 +888,7 @@ class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, 
         """Check the parameters as pandas does, but those that do not depend on the data once."""
         window = self.window
         in_time = type(window) is str and type(self._on) in (pd.DatetimeIndex, pd.TimedeltaIndex)
-        usual = (in_time or type(window) is int) and isinstance(self.obj, (pd.Series, pd.DataFrame))
+        usual = (in_time or type(window) is int) and isinstance(self.obj, _FRAMES)
         unit = self._on.unit if in_time else None
         given = window, self.min_periods, self.center, self.closed, self.step, self.method
         try:

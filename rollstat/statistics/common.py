@@ -172,6 +172,12 @@ def _as_box(
     return bound.args, bound.kwargs
 
 
+def _is_own(arguments: tuple[Any, ...]) -> bool:
+    """Return whether the first argument is an array, or a tuple of arrays, that no other library owns."""
+    one = arguments[0] if arguments else ()
+    return type(one[0] if type(one) is tuple and one else one) in _OWN_KINDS
+
+
 def _without_infinities(arguments: tuple[Any, ...], series: int) -> tuple[Any, ...]:
     """Return the arguments of a function with NaN for infinite elements of its series."""
     arrays = [
@@ -218,9 +224,7 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
                 if given not in options:
                     break
                 arguments += (options.pop(given),)
-            one = arguments[0] if arguments else ()
-            own = type(one[0] if type(one) is tuple and one else one) in _OWN_KINDS
-            if own and options.get("inf") == "missing":
+            if options.get("inf") == "missing" and _is_own(arguments):
                 arguments = _without_infinities(arguments, series)
             if of_k and "m" in options:  # the name of the window in the formulas of order statistics
                 options["window"] = options.pop("m")
@@ -229,7 +233,7 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
             plan = kept_plans.get(key)
             if plan is not None:
                 return execute(plan, arrays, times=options.get("times"))
-            if own:
+            if _is_own(arguments):
                 return _run(resolved(*arguments, **options), key, arrays)
             return call_like(function, over_own, arguments, options)
 
