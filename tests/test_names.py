@@ -5,6 +5,7 @@ import pytest
 
 import rollstat
 import rollstat.pandas
+import rollstat.spark
 from rollstat import operators
 from rollstat.features import hampel
 from rollstat.names import nearest
@@ -64,3 +65,7 @@ def test_an_unknown_attribute_suggests_the_nearest_one():
         with pytest.raises(AttributeError, match=rf"attribute {name}; did you mean {meant}\?"):
             getattr(rollstat, name)
     assert not hasattr(rollstat, "_repr_mimebundle_")
+    for name, meant in (("percentile", "quantile"), ("medain", "median"), ("distinct", "nunique")):
+        for module in (rollstat.features, rollstat.spark):
+            with pytest.raises(AttributeError, match=rf"attribute '{name}'; did you mean {meant}\?"):
+                getattr(module, name)

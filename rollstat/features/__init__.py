@@ -19,6 +19,7 @@ from typing import Any
 import lazy_loader
 
 from rollstat._extras import require
+from rollstat.names import no_attribute
 from rollstat.registry import REGISTRY
 
 require("features", "rollstat.features", "narwhals")
@@ -34,7 +35,7 @@ def __getattr__(name: str) -> Any:
         return _load(name)
     if name in REGISTRY:
         return import_module("rollstat.features.definition").builder(name)
-    raise AttributeError(f"module 'rollstat.features' has no attribute {name!r}")
+    raise no_attribute(__name__, name, list(REGISTRY))
 
 
 def __dir__() -> list[str]:

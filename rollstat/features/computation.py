@@ -66,7 +66,7 @@ def _check_columns(features: Features, rows: Any, labels: Any) -> None:
             if column.name in to.columns:
                 raise ValueError(f"the frame has a column {column.name!r} already: name features by alias()")
     if labels is not None and labels.implementation != rows.implementation:
-        raise TypeError(f"at must be of the kind of frame; got {type(labels.to_native())}")
+        raise TypeError(f"at must be a frame of the same kind as the rows; got {type(labels.to_native())}")
 
 
 class Order:

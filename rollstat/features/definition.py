@@ -140,7 +140,7 @@ def builder(name: str) -> Callable[..., Feature]:
                 given[key] = value.tolist()
             elif type(value) is tuple:  # operators are tuples of other classes
                 given[key] = list(value)
-        return Feature(name, columns, given)
+        return Feature(name, _names("columns", columns), given)
 
     build.__name__ = build.__qualname__ = name
     build.__module__ = "rollstat.features"
@@ -178,7 +178,7 @@ class Features:
 
     Parameters
     ----------
-    columns : sequence of Feature
+    columns : Feature or sequence of Feature
         The features, such as ``f.sum("amount").over("1D", 10)``.
     by : str or sequence of str, optional
         Key columns: each combination of their values is a series. A missing value is a key like any other.
@@ -222,7 +222,7 @@ class Features:
 
     def __init__(
         self,
-        columns: Sequence[Feature],
+        columns: Feature | Sequence[Feature],
         *,
         by: str | Sequence[str] = (),
         on: str | None = None,
@@ -232,7 +232,7 @@ class Features:
     ) -> None:
         if not isinstance(on, (str, type(None))):
             raise TypeError(f"on must be the name of a column; got {on!r}")
-        self.features = tuple(columns)
+        self.features = (columns,) if isinstance(columns, Feature) else tuple(columns)
         for each in self.features:
             if not isinstance(each, Feature) or not each.windows:
                 raise TypeError(f"columns must hold features such as f.sum('x').over('1D'); got {each}")

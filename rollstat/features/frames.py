@@ -65,7 +65,7 @@ def frame_of(name: str, frame: Any) -> Any:
         return nw.from_native(frame, eager_only=True)
     except TypeError:
         raise TypeError(
-            f"{name} must be a DataFrame of pandas, polars or Spark or a table of Arrow; got {type(frame)}"
+            f"{name} must be a pandas, polars or Spark DataFrame or an Arrow table; got {type(frame)}"
         ) from None
 
 

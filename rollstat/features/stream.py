@@ -475,8 +475,9 @@ class FeatureStream:
     features : Features
         The set, with a column `on` of times.
     dtypes : mapping of str to dtype, optional
-        Dtypes of the columns that features take, by default float64. ``object`` is for strings and other
-        values without arithmetic; they support ``count``, ``nunique``, ``mode``, ``first`` and ``last``.
+        Dtypes of the columns that features take, by default float64. ``object`` (or ``str``) is for strings
+        and other values without arithmetic; they support ``count``, ``nunique``, ``mode``, ``first`` and
+        ``last``.
     ttl : float, str or timedelta, optional
         Drop a key when its newest row is this much older than the newest row of all. Default: never.
     lateness : float, str or timedelta, optional
@@ -525,7 +526,8 @@ class FeatureStream:
         self.features, self._on, self.expired, self.dropped = features, features.on, 0, 0
         self._names = [column.name for column in features.columns]
         self.keys = tuple(dict.fromkeys(key for column in features.columns for key in column.by))
-        self._dtypes = {name: np.dtype(dtype) for name, dtype in (dtypes or {}).items()}
+        given = {name: np.dtype(dtype) for name, dtype in (dtypes or {}).items()}
+        self._dtypes = {name: _OBJECT if dtype.kind == "U" else dtype for name, dtype in given.items()}
         self._codecs = {name: Codec(dtype) for name, dtype in self._dtypes.items() if dtype != _OBJECT}
         self._ttl, self._lateness = _width("ttl", ttl), _width("lateness", lateness)
         self._late = choice("late", late, ("raise", "drop"))
@@ -567,7 +569,9 @@ class FeatureStream:
     def _checked(self, time: Any, kind: str) -> tuple[Any, str]:
         """Return a time and its kind; raise if that is not the kind of times before."""
         if self._kind_of_times not in ("", kind):
-            raise TypeError(f"{self._on} must be {self._kind_of_times}, like the times before; got {kind}")
+            raise TypeError(
+                f"{self._on} must be {self._kind_of_times}, like the times before; got {kind or time}"
+            )
         return time, kind
 
     def push(self, row: Mapping[str, Any]) -> None:
@@ -623,7 +627,8 @@ class FeatureStream:
         try:
             number, missing = codec.encode(value)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"column {name!r}: {error}") from None
+            hint = f"; for strings, pass dtypes={{{name!r}: object}}" if isinstance(value, str) else ""
+            raise type(error)(f"column {name!r}: {error}{hint}") from None
         if kind == "finite" and codec.kind == "f" and abs(number) == np.inf:
             return np.nan
         if missing and codec.kind in "iub":

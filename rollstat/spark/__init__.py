@@ -25,6 +25,7 @@ from typing import Any
 import lazy_loader
 
 from rollstat._extras import require
+from rollstat.names import no_attribute
 
 require("spark", "rollstat.spark", "pyspark", "pyarrow")
 
@@ -45,7 +46,7 @@ def __getattr__(name: str) -> Any:
     aggregates = import_module("rollstat.spark.aggregates")
     if name in aggregates.BUILDERS:
         return aggregates.builder(name)
-    raise AttributeError(f"module 'rollstat.spark' has no attribute {name!r}")
+    raise no_attribute(__name__, name, list(aggregates.BUILDERS))
 
 
 def __dir__() -> list[str]:

@@ -271,7 +271,7 @@ def test_labels_that_do_not_fit():
         features.compute(frame, at=frame[["time"]])
     with pytest.raises(TypeError, match="'shop' must be of one dtype in frame and at; got Int64 and Float64"):
         features.compute(frame, at=frame.astype({"shop": float})[["shop", "time"]])
-    with pytest.raises(TypeError, match="at must be of the kind of frame"):
+    with pytest.raises(TypeError, match="at must be a frame of the same kind as the rows"):
         features.compute(frame, at=pl.from_pandas(frame[["shop", "time"]]))
     with pytest.raises(ValueError, match="at needs on="):
         f.Features([f.sum("amount").over(2)]).compute(frame, at=frame[["shop"]])
@@ -325,8 +325,11 @@ def test_errors_name_the_column_and_its_feature(change, error, message):
 
 def test_errors_of_frames_and_windows():
     features = f.Features([f.sum("amount").over(2)], by="shop", on="time")
-    with pytest.raises(TypeError, match="frame must be a DataFrame of pandas, polars or Spark or a table"):
+    with pytest.raises(TypeError, match="frame must be a pandas, polars or Spark DataFrame or an Arrow"):
         features.compute(pl.from_pandas(transactions()).lazy())
+    assert f.Features(features.features[0], by="shop", on="time") == features
+    with pytest.raises(TypeError, match=r"columns must be names of columns; got \(\['amount', 'number'\],\)"):
+        f.sum(["amount", "number"])
     with pytest.raises(TypeError, match="window must be a number of rows, a duration"):
         f.sum("amount").over(True)
     with pytest.raises(TypeError, match="unexpected keyword argument 'times'"):
