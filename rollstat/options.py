@@ -3,7 +3,7 @@
 import math
 import numbers
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -180,7 +180,7 @@ def whole_number(name: str, value: Any, minimum: int, most: float = 2**63 - 1) -
     return number
 
 
-def choice(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
+def choice(name: str, value: Any, choices: Collection[Any]) -> Any:
     """Return `value`; raise unless it is one of the choices."""
     if not isinstance(value, (str, type(None))) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")

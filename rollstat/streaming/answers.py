@@ -19,7 +19,6 @@ from rollstat.kernels.rank_space.rank import DENSE, METHODS, place_of
 from rollstat.kernels.rank_space.sorted_windows import mode_of_sorted, nearest_distances
 from rollstat.kernels.rank_space.trimmed_mean import mean_of_kept, sum_in_four
 from rollstat.kernels.selection.quantiles import (
-    INTERPOLATIONS,
     interpolate_large,
     interpolate_whole,
     quantile_point,
@@ -27,7 +26,7 @@ from rollstat.kernels.selection.quantiles import (
 )
 from rollstat.registry import REGISTRY
 from rollstat.statistics.ranks.mad import scaled_deviation
-from rollstat.statistics.selection.computation import Kth, Quantile
+from rollstat.statistics.selection.computation import OrderStatistic
 from rollstat.statistics.selection.ranking import measurable
 from rollstat.streaming.representations import (
     HeapWindow,
@@ -44,12 +43,12 @@ Step = tuple[Any, tuple[Any, ...]]
 # Order statistics: two heaps or three trees.
 
 
-def _heaps_or_trees(window: Any, request: Kth | Quantile) -> Any:
+def _heaps_or_trees(window: Any, request: OrderStatistic) -> Any:
     """Make heaps, or trees if the algorithm is that, which order equal values by row in any case."""
     trees = window.algorithm == "three_trees"
     if trees and not window.spec.fixed:
         raise ValueError("algorithm 'three_trees' supports only windows of a fixed number of rows")
-    rule: dict[str, Any] = {"k": request.k} if isinstance(request, Kth) else {"q": request.q}
+    rule: dict[str, Any] = {"k": request.k} if request.k else {"q": request.q}
     rule |= {"min_periods": window.min_periods, "ties": window.computation.positions}
     return (TreeWindow if trees else HeapWindow)(window.spec.fixed, window.codec.stored, **rule)
 
@@ -59,7 +58,7 @@ class _OfSorted:
     """An order statistic of observations in ascending order, as heaps have it."""
 
     ordered: Any
-    request: Kth | Quantile
+    request: OrderStatistic
 
     @property
     def count(self) -> int:
@@ -69,8 +68,7 @@ class _OfSorted:
     def pair(self) -> tuple[Any, Any]:
         """Return the order statistic and the next one."""
         last = self.count - 1
-        if isinstance(self.request, Kth):
-            k = self.request.k
+        if k := self.request.k:
             return (self.ordered[k - 1 if k > 0 else k],) * 2
         rank = int(np.floor(self.request.q * last))
         return self.ordered[rank], self.ordered[min(rank + 1, last)]
@@ -94,15 +92,15 @@ def order_step(window: Any) -> Step | None:
         return None
     held, (request, *second) = window.representation, window.computation.requests
     if second:
-        return steps.QuantileDistance(), (request.q, second[0].q, INTERPOLATIONS[request.interpolation])
+        return steps.QuantileDistance(), (request.q, second[0].q, request.code)
     trees = isinstance(held, TreeWindow)
-    if isinstance(request, Kth) and window.computation.positions:
+    if request.k and window.computation.positions:
         return (steps.ArgkthByTrees() if trees else steps.ArgkthByHeaps()), ()
-    if isinstance(request, Kth):
+    if request.k:
         return (steps.KthByTrees() if trees else steps.KthByHeaps()), ()
     if window.statistic == "median" and not trees:
         return steps.Median(), ()
-    parameters = request.q, INTERPOLATIONS[request.interpolation]
+    parameters = request.q, request.code
     return (steps.QuantileByTrees() if trees else steps.Quantile()), parameters
 
 
@@ -114,7 +112,7 @@ def order_answer(window: Any) -> Any:
         return tuple(_answer_of_sorted(window, one) for one in each)
     if second:
         return _spread(window, request, *second)
-    if isinstance(request, Quantile):
+    if not request.k:
         return _quantile(window, held, request)
     return held.position if window.computation.positions else held.pair()[0]
 
@@ -122,14 +120,14 @@ def order_answer(window: Any) -> Any:
 def _answer_of_sorted(window: Any, held: _OfSorted) -> Any:
     if held.count < held.request.required:
         return None
-    if isinstance(held.request, Quantile):
+    if not held.request.k:
         return _quantile(window, held, held.request)
     return held.pair()[0]
 
 
-def _quantile(window: Any, heaps: Any, request: Quantile) -> Any:
+def _quantile(window: Any, heaps: Any, request: OrderStatistic) -> Any:
     below, above = heaps.pair()
-    q, code, count = request.q, INTERPOLATIONS[request.interpolation], heaps.count
+    q, code, count = request.q, request.code, heaps.count
     if window.codec.kind == "f":
         return quantile_point(below, above, count, q, code)
     lower, upper, observations = np.array([below]), np.array([above]), np.array([count])
@@ -143,7 +141,7 @@ def _quantile(window: Any, heaps: Any, request: Quantile) -> Any:
     return result[0]
 
 
-def _spread(window: Any, low: Quantile, high: Quantile) -> Any:
+def _spread(window: Any, low: OrderStatistic, high: OrderStatistic) -> Any:
     """Return the distance between two quantiles."""
     pair, codec = window.representation.pair, window.codec
     between = low.kind() == "interpolated"

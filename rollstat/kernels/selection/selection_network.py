@@ -285,22 +285,6 @@ def run_box_in_registers(network, block, image, edges, work, stride, columns, ou
 
 
 @kernel
-def pick(found, first, last, rank, lower, upper):
-    """Copy, for every row with ``first <= rank[row] <= last``, the value found for that rank.
-
-    ``found[r]`` holds the values of rank ``first + r``. Unless `upper` is empty, it receives the values of
-    the next rank, where there is one.
-    """
-    pair = len(upper) > 0
-    for i in range(len(rank)):
-        if first <= rank[i] <= last:
-            which = rank[i] - first
-            lower[i] = found[which, i]
-            if pair:
-                upper[i] = found[min(which + 1, len(found) - 1), i]
-
-
-@kernel
 def run_in_registers(network, values, rest, fractions, out, last):
     """Do what :func:`run_network` does, by a network that is compiled into the loop.
 

@@ -286,16 +286,6 @@ def _channel_count(summand):
     return constant(types.intp(summand), traits(summand).channels)
 
 
-def is_shifted(summand):
-    """Return whether there is a shift, a constant of the compiled code."""
-    return traits(summand).shifted
-
-
-@lowered(is_shifted)
-def _is_shifted(summand):
-    return constant(types.boolean(summand), traits(summand).shifted)
-
-
 def series_of(summand, x, y):
     """Return the tuple of the series that are summed: `x` alone or both."""
     return (x, y) if traits(summand).paired else (x,)

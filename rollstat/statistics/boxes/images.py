@@ -28,7 +28,7 @@ from rollstat.plan import Choice
 from rollstat.sorting import order
 from rollstat.statistics.boxes.boxes import Box
 from rollstat.statistics.selection import small_window
-from rollstat.statistics.selection.computation import Kth, Quantile
+from rollstat.statistics.selection.computation import OrderStatistic
 from rollstat.statistics.selection.networks import box_network, register_network
 from rollstat.statistics.selection.ranking import write_point
 from rollstat.statistics.selection.small_window import outputs_of
@@ -45,7 +45,7 @@ _SHORTEST_SIDE = 32  # of a tile
 _NO_PIXELS = np.empty((0, 0), np.int64)
 
 
-def choose(box: Box, requests: Sequence[Kth | Quantile], inside: bool) -> Choice:
+def choose(box: Box, requests: Sequence[OrderStatistic], inside: bool) -> Choice:
     """Return the algorithm for order statistics of boxes, and why.
 
     With `inside`, only boxes that lie inside the array are wanted.
@@ -72,7 +72,7 @@ def _side(width: int) -> int:
 
 
 def boxes_of(
-    choice: Choice, box: Box, requests: Sequence[Kth | Quantile], inside: bool
+    choice: Choice, box: Box, requests: Sequence[OrderStatistic], inside: bool
 ) -> list[NDArray[Any]] | None:
     """Return order statistics of every box, the two axes of which come last; None if values prevent it."""
     values = box.array

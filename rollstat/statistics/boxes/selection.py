@@ -25,7 +25,7 @@ from rollstat.options import Options
 from rollstat.plan import Choice, MakeComputation, Output
 from rollstat.statistics.boxes.boxes import Box, box_call
 from rollstat.statistics.boxes.images import boxes_of, choose
-from rollstat.statistics.selection.computation import Kth, OrderStatistics, Quantile
+from rollstat.statistics.selection.computation import OrderStatistic, OrderStatistics
 
 # Values that are laid end to end at a time.
 _VALUES_AT_ONCE = 1 << 21
@@ -89,7 +89,7 @@ def _of_lines(lines: Any, width: int, cells: int, make: MakeComputation) -> list
 
 
 def box_order_statistics(
-    arr: ArrayLike, window: Any, requests: Sequence[Kth | Quantile], one: bool, options: dict[str, Any]
+    arr: ArrayLike, window: Any, requests: Sequence[OrderStatistic], one: bool, options: dict[str, Any]
 ) -> WholeCall:
     """Return the call of order statistics of each box.
 
@@ -99,7 +99,7 @@ def box_order_statistics(
         Image, volume or array of more dimensions.
     window : tuple of int
         Rows of the box along each axis of ``options["axis"]``.
-    requests : sequence of Kth or Quantile
+    requests : sequence of OrderStatistic
         The order statistics.
     one : bool
         Whether there is one request, whose result is returned without a first axis.
@@ -121,7 +121,7 @@ def box_order_statistics(
     return box_call(box, step, outputs, found, stack=not one)
 
 
-def _found(box: Box, requests: Sequence[Kth | Quantile], inside: bool, choice: Choice) -> list[NDArray[Any]]:
+def _found(box: Box, requests: Sequence[OrderStatistic], inside: bool, choice: Choice) -> list[NDArray[Any]]:
     """Return the order statistics of each box; anything where a box has too few observations."""
     everything = boxes_of(choice, box, requests, inside)
     results = []
@@ -135,7 +135,7 @@ def _found(box: Box, requests: Sequence[Kth | Quantile], inside: bool, choice: C
     return results
 
 
-def _by_strips(box: Box, requests: Sequence[Kth | Quantile], inside: bool) -> list[NDArray[Any]]:
+def _by_strips(box: Box, requests: Sequence[OrderStatistic], inside: bool) -> list[NDArray[Any]]:
     """Return the order statistics of each box from columns laid end to end, the axes of the box last."""
     values, widths = extended_box(box, inside)
     leading = values.ndim - len(widths)

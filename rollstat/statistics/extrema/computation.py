@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Outcome
 from rollstat.compile.bound_calls import BoundKernel
+from rollstat.kernels.comparator import Greatest, Least, Newest, Oldest
 from rollstat.kernels.extrema.any_windows import extremes_of_windows, write_distances
 from rollstat.plan import NAMED, SHORT, Bounds, Choice, Computation, OneCall, Output
 from rollstat.registry import reject_algorithm
@@ -87,19 +88,20 @@ class ExtremaOf(Computation):
             return None
         return extrema_in_one_call(self.names, self.last, self.opposite, self.relative_to, least, marks)
 
+    def _extremum(self, name: str, out: NDArray[Any]) -> drivers.Extremum:
+        """Return what a driver computes for an output."""
+        order: Any = Greatest() if name.endswith("max") else Least()
+        last = self.last != (name == "argmax" and self.opposite)
+        rule: Any = Newest() if last else Oldest()
+        return drivers.Extremum(order, out, rule if name.startswith("arg") else None)
+
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the extrema of every row with at least `min_periods` observations."""
-        request = drivers.Extrema(last=self.last, opposite=self.opposite)
-        absolute = self.relative_to == "data"
-        if absolute:
-            request.base = block.base
-        for name, result in zip(self.names, results):
-            if name == "ptp":
-                request.minimum = np.empty(block.rows, block.values.dtype)
-                request.maximum = np.empty(block.rows, block.values.dtype)
-            else:
-                setattr(request, drivers.FIELDS[name], result)
-        outcome = drivers.ALGORITHMS[self.choose(block).name](block, request)
+        absolute, names, found = self.relative_to == "data", self.names, list[Any](results)
+        if "ptp" in names:
+            names, found = ("min", "max"), [np.empty(block.rows, block.values.dtype) for _ in range(2)]
+        wanted = [self._extremum(name, out) for name, out in zip(names, found)]
+        outcome = drivers.ALGORITHMS[self.choose(block).name](block, wanted, block.base if absolute else 0)
         # Results in arrays of their own are converted later; views of the output are final.
         final = all(result.base is not None for result in results)
         if not final and block.width == 0:
@@ -109,7 +111,7 @@ class ExtremaOf(Computation):
                 result[empty] = 0
         for name, result in zip(self.names, results):
             if name == "ptp":
-                write_distance(block, min_periods, request.minimum, request.maximum, result)
+                write_distance(block, min_periods, found[0], found[1], result)
             elif name.startswith("arg") and not absolute:
                 result[...] = result - block.start if self.relative_to == "oldest" else block.end - 1 - result
         return outcome._replace(base_added=absolute)

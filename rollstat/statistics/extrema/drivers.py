@@ -4,9 +4,9 @@ If a block has not been searched for NaN, the algorithms skip NaN by themselves,
 there was none.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,42 +29,24 @@ _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
 
 
-FIELDS = {
-    "min": "minimum",
-    "max": "maximum",
-    "argmin": "minimum_position",
-    "argmax": "maximum_position",
-}
-"""The attribute of :class:`Extrema` for each output."""
-
-
-@dataclass(slots=True)
-class Extrema:
-    """The outputs that an extrema algorithm computes over one block; one that is None is not wanted.
+class Extremum(NamedTuple):
+    """An extremum of every window of a block, or its position.
 
     A row without an observation gets any value and any position.
 
     Attributes
     ----------
-    minimum, maximum : ndarray, shape (rows,), dtype of the values, or None
-        Receive the extrema.
-    minimum_position, maximum_position : ndarray of int64, shape (rows,), or None
-        Receive the positions of the extrema in ``block.values``.
-    last : bool
-        Whether the position of equal values is the last of them instead of the first.
-    opposite : bool
-        Whether the rule for the position of the maximum is the opposite one, so that one wedge gives both.
-    base : int
-        Added to positions.
+    order : Least or Greatest
+        Which value wins.
+    out : ndarray, shape (rows,)
+        Receives the extrema in the dtype of the values, or int64 positions in ``block.values``.
+    ties : Oldest, Newest or None
+        For positions: which of equal values wins.
     """
 
-    minimum: NDArray[Any] | None = None
-    maximum: NDArray[Any] | None = None
-    minimum_position: NDArray[np.int64] | None = None
-    maximum_position: NDArray[np.int64] | None = None
-    last: bool = False
-    opposite: bool = False
-    base: int = 0
+    order: Least | Greatest
+    out: NDArray[Any]
+    ties: Oldest | Newest | None = None
 
 
 def _mask(block: Block) -> NDArray[np.bool_]:
@@ -74,26 +56,17 @@ def _mask(block: Block) -> NDArray[np.bool_]:
     return block.missing
 
 
-def _wanted(request: Extrema) -> list[tuple[Least | Greatest, Any, Any, bool]]:
-    """Return the orders of the wanted extrema, their outputs for values and positions, and rules of ties."""
-    each = (
-        (Least(), request.minimum, request.minimum_position, request.last),
-        (Greatest(), request.maximum, request.maximum_position, request.last != request.opposite),
-    )
-    return [row for row in each if row[1] is not None or row[2] is not None]
-
-
-def block_scan(block: Block, request: Extrema) -> Outcome:
+def block_scan(block: Block, wanted: Sequence[Extremum], base: int = 0) -> Outcome:
     """Compute by van Herk's and Gil and Werman's block scans, for any windows."""
     values, mask, start, end = block.values, _mask(block), block.start, block.end
     older, newer = np.empty((2, block.longest + 1), values.dtype)
     nan = False
-    for order, out, position, last in _wanted(request):
-        best = np.empty(block.rows, values.dtype) if out is None else out
+    for order, out, ties in wanted:
+        best = out if ties is None else np.empty(block.rows, values.dtype)
         nan |= scan(order, values, mask, start, end, older, newer, best)
-        if position is not None:
-            locate(order, values, mask, start, end, last, best, position)
-            position += request.base
+        if ties is not None:
+            locate(order, values, mask, start, end, isinstance(ties, Newest), best, out)
+            out += base
     return Outcome(complete=not block.searched and not nan, algorithm="block_scan")
 
 
@@ -130,89 +103,64 @@ def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArr
     return read_only(values)
 
 
-def doubling(block: Block, request: Extrema) -> Outcome:
+def doubling(block: Block, wanted: Sequence[Extremum], base: int = 0) -> Outcome:
     """Compute in machine vectors, by doubling or blockwise, for windows of a fixed number of rows."""
     nan = False
-    for order, out, position, last in _wanted(request):
-        if out is not None:
+    for order, out, ties in wanted:
+        if ties is None:
             nan |= _slide(order, _observed(order, block), block.width, 0, out)
-        if position is None:
             continue
         # Positions are as large as values.
         values = _observed(order, block, 4 if len(block.values) < 1 << 31 else 8)
-        by_value = Arg(order, Newest() if last else Oldest())
-        has_nan = _slide(by_value, values, block.width, request.base, position)
+        has_nan = _slide(Arg(order, ties), values, block.width, base, out)
         nan |= has_nan
         if has_nan or len(_mask(block)) > 0:
-            correct_positions(order, block.values, _mask(block), block.width, last, request.base, position)
+            last = isinstance(ties, Newest)
+            correct_positions(order, block.values, _mask(block), block.width, last, base, out)
     return Outcome(complete=not block.searched and not nan, algorithm="doubling")
 
 
-def wedge(block: Block, request: Extrema) -> Outcome:
+def wedge(block: Block, wanted: Sequence[Extremum], base: int = 0) -> Outcome:
     """Compute by Lemire's monotonic wedge, for any windows."""
-    no_values = np.empty(0, block.values.dtype)
-    low = no_values if request.minimum is None else request.minimum
-    high = no_values if request.maximum is None else request.maximum
-    lower, upper = (
-        _NO_POSITIONS if position is None else position
-        for position in (request.minimum_position, request.maximum_position)
-    )
     # The rules of ties of a wedge's two sides are opposite, so two positions with one rule take two wedges.
-    lower_ties, upper_ties = ("minimum_first", "minimum_last")[:: -1 if request.last else 1]
-    if len(lower) == len(upper) == 0:
-        _run_wedge(block, low, high, lower, upper, "any")
-    elif request.opposite or len(upper) == 0:
-        _run_wedge(block, low, high, lower, upper, lower_ties)
-    elif len(lower) == 0:
-        _run_wedge(block, low, high, lower, upper, upper_ties)
-    else:
-        _run_wedge(block, low, high, lower, _NO_POSITIONS, lower_ties)
-        _run_wedge(block, no_values, no_values, _NO_POSITIONS, upper, upper_ties)
-    lower += request.base
-    upper += request.base
+    by_rule = defaultdict[str, list[Extremum]](list)
+    for each in wanted:
+        newest = isinstance(each.ties, Newest) != isinstance(each.order, Greatest)
+        rule = "minimum_last" if newest else "minimum_first"
+        by_rule["any" if each.ties is None else rule].append(each)
+    for rule, several in by_rule.items():
+        outputs: list[NDArray[Any]] = [np.empty(0, block.values.dtype)] * 2 + [_NO_POSITIONS] * 2
+        for order, out, ties in several:
+            outputs[2 * (ties is not None) + isinstance(order, Greatest)] = out
+        state = wedges.create(block.longest, block.values.dtype, ties=rule)[:3]
+        wedges.fill(*state, block.values, _mask(block), block.start, block.end, *outputs)
+        for positions in outputs[2:]:
+            positions += base
     return Outcome(algorithm="wedge")
 
 
-def _run_wedge(
-    block: Block,
-    low: NDArray[Any],
-    high: NDArray[Any],
-    lower: NDArray[np.int64],
-    upper: NDArray[np.int64],
-    ties: str,
-) -> None:
-    """Write the extrema and positions that have a length, by one wedge."""
-    state = wedges.create(block.longest, block.values.dtype, ties=ties)[:3]
-    windows = block.values, _mask(block), block.start, block.end
-    wedges.fill(*state, *windows, low, high, lower, upper)
-
-
-def boundary(block: Block, request: Extrema) -> Outcome:
+def boundary(block: Block, wanted: Sequence[Extremum], base: int = 0) -> Outcome:
     """Compute windows that begin with the data, and grow by one row, if nothing is masked; else by scans."""
     if len(_mask(block)) > 0:
-        return block_scan(block, request)
+        return block_scan(block, wanted, base)
     nan = False
-    for order, out, position, last in _wanted(request):
-        if out is not None:
-            nan |= growing(order, block.values, out)
-        if position is not None:
-            nan |= growing(Arg(order, Newest() if last else Oldest()), block.values, position)
-            position += request.base
+    for order, out, ties in wanted:
+        nan |= growing(order if ties is None else Arg(order, ties), block.values, out)
+        if ties is not None:
+            out += base
     return Outcome(complete=not block.searched and not nan, algorithm="boundary")
 
 
-def static_tree(block: Block, request: Extrema) -> Outcome:
+def static_tree(block: Block, wanted: Sequence[Extremum], base: int = 0) -> Outcome:
     """Compute by a static tree of combinations, for windows in any order."""
-    for order, out, position, last in _wanted(request):
+    for order, out, ties in wanted:
         greatest = isinstance(order, Greatest)
-        if out is not None:
-            value: Any = _operators.Maximum() if greatest else _operators.Minimum()
-            aggregate(block, *prepare_once(value, block.values.dtype), [out])
-        if position is not None:
-            aggregate(
-                block, *prepare_once(_operators.ArgExtremum(greatest, last), block.values.dtype), [position]
-            )
-            position += request.base - block.base  # the operator counts rows of the data
+        operator: Any = _operators.Maximum() if greatest else _operators.Minimum()
+        if ties is not None:
+            operator = _operators.ArgExtremum(greatest, isinstance(ties, Newest))
+        aggregate(block, *prepare_once(operator, block.values.dtype), [out])
+        if ties is not None:
+            out += base - block.base  # the operator counts rows of the data
     return Outcome(algorithm="static_tree")
 
 
@@ -230,12 +178,12 @@ def choose(block: Block) -> Choice:
     return Choice("block_scan", "the width of the windows varies")
 
 
-def automatic(block: Block, request: Extrema) -> Outcome:
+def automatic(block: Block, wanted: Sequence[Extremum]) -> Outcome:
     """Compute by the algorithm that :func:`choose` returns."""
-    return ALGORITHMS[choose(block).name](block, request)
+    return ALGORITHMS[choose(block).name](block, wanted)
 
 
-ALGORITHMS: dict[str, Callable[[Block, Extrema], Outcome]] = {
+ALGORITHMS: dict[str, Callable[..., Outcome]] = {
     "doubling": doubling,
     "block_scan": block_scan,
     "boundary": boundary,

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
-from rollstat.options import CommonOptions, Window, check_flag
+from rollstat.options import CommonOptions, Window, check_flag, choice
 from rollstat.statistics.common import (
     call,
     check_base,
@@ -30,7 +30,7 @@ from rollstat.statistics.ranks.labels import as_codes, labels_of
 from rollstat.statistics.ranks.mad import Deviation, Hampel
 from rollstat.statistics.ranks.rank_space import NETWORK, RANK_SET, SORTED_WINDOW
 from rollstat.statistics.ranks.trimmed_mean import TrimmedMean
-from rollstat.statistics.selection.computation import ALGORITHMS, Quantile, Spread
+from rollstat.statistics.selection.computation import ALGORITHMS, OrderStatistic, Spread
 from rollstat.thresholds import (
     SORTED_WINDOW_OF_DEVIATIONS,
     SORTED_WINDOW_OF_MEAN_DIFFERENCES,
@@ -127,12 +127,9 @@ def rolling_iqr(
     q_low, q_high = check_number("q_low", q_low, 0, 1), check_number("q_high", q_high, 0, 1)
     if q_low > q_high:
         raise ValueError(f"q_low must be at most q_high; got {q_low!r} and {q_high!r}")
-    if interpolation not in INTERPOLATIONS:
-        raise ValueError(
-            f"interpolation must be one of {', '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}"
-        )
-    low, high = Quantile(q_low, interpolation), Quantile(q_high, interpolation)
-    return call(Spread, [arr], window, options, "iqr", ALGORITHMS, low=low, high=high)
+    choice("interpolation", interpolation, INTERPOLATIONS)
+    requests = tuple(OrderStatistic(q=q, interpolation=interpolation) for q in (q_low, q_high))
+    return call(Spread, [arr], window, options, "iqr", ALGORITHMS, requests=requests)
 
 
 @statistic(samples=({}, {"scale": "normal"}, {"scale": 2.5}), **_DEVIATION)
@@ -484,8 +481,7 @@ def rolling_rank(
     >>> rollstat.rolling_rank([4, 1, 3, 3, 5], 3, "min", ascending=False, mode="valid")
     array([2., 1., 1.])
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}")
+    choice("method", method, METHODS)
     ascending, pct = check_flag("ascending", ascending), check_flag("pct", pct)
     parameters: dict[str, Any] = {"method": method, "ascending": ascending, "pct": pct}
     return call(RankOfNewest, [arr], window, options, "rank", RANK_ALGORITHMS, **parameters)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat.blocks import Block, Outcome, Point, Selection, exact_floats, read_only
 from rollstat.dtypes import EXACT, compute_dtype
+from rollstat.kernels.comparator import Greatest, Least
 from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.kernels.selection.quantiles import (
     INTERPOLATIONS,
@@ -55,56 +56,39 @@ _IF_ROUNDED = (("rank_bits", "float64 does not hold the values"),)
 
 
 @dataclass(frozen=True)
-class Kth:
-    """The k-th smallest observation, or the -k-th largest for negative k."""
+class OrderStatistic:
+    """The k-th smallest observation, or the -k-th largest for negative `k`; the q-quantile if `k` is 0."""
 
-    k: int
+    k: int = 0
+    q: float = 0.0
+    interpolation: str = "lower"
 
     @property
     def required(self) -> int:
         """Fewest observations for which there is a result."""
-        return abs(self.k)
+        return max(abs(self.k), 1)
+
+    @property
+    def code(self) -> int:
+        """The interpolation, as kernels take it."""
+        return INTERPOLATIONS[self.interpolation]
 
     def ranks(self, count: NDArray[np.int64], min_periods: int, rank: NDArray[np.int64]) -> None:
         """Write the rank of every row."""
-        wanted_ranks(count, self.k, 0.0, max(min_periods, self.required), rank)
+        wanted_ranks(count, self.k, self.q, max(min_periods, self.required), rank)
 
     def point(self, count: int) -> Point:
         """Return where it lies among `count` observations."""
-        return Point(self.k - 1 if self.k > 0 else count + self.k)
-
-    def needs_upper(self, count: int | None) -> bool:
-        """Return whether the next order statistic is needed too."""
-        return False
-
-    def kind(self) -> str:
-        """Return the kind of the output."""
-        return "value"
-
-
-@dataclass(frozen=True)
-class Quantile:
-    """The q-quantile, by one of pandas' interpolations."""
-
-    q: float
-    interpolation: str = "linear"
-    required = 1
-
-    def ranks(self, count: NDArray[np.int64], min_periods: int, rank: NDArray[np.int64]) -> None:
-        """Write the rank of every row."""
-        wanted_ranks(count, 0, self.q, max(min_periods, 1), rank)
-
-    def point(self, count: int) -> Point:
-        """Return where it lies among `count` observations."""
+        if self.k:
+            return Point(self.k - 1 if self.k > 0 else count + self.k)
         rank = int(self.q * (count - 1))
         fraction = self.q * (count - 1) - rank
-        if fraction == 0 or self.interpolation == "lower":
+        if fraction == 0:
             return Point(rank)
-        if self.interpolation == "linear":
-            return Point(rank, fraction)
-        if self.interpolation == "midpoint":
-            return Point(rank, midpoint=True)
-        return Point(rank + picks_upper(rank, fraction, INTERPOLATIONS[self.interpolation]))
+        if self.kind() == "value":
+            return Point(rank + picks_upper(rank, fraction, self.code))
+        middle = self.interpolation == "midpoint"
+        return Point(rank, 0.0 if middle else fraction, middle)
 
     def needs_upper(self, count: int | None) -> bool:
         """Return whether the next order statistic is needed too."""
@@ -126,7 +110,7 @@ class OrderStatistics(Computation):
         Of the input.
     windows : Windows
         The windows of the call.
-    requests : sequence of Kth or Quantile
+    requests : sequence of OrderStatistic
         The order statistics, one output each.
     algorithm : str
         ``"auto"`` or a key of `ALGORITHMS`.
@@ -138,7 +122,7 @@ class OrderStatistics(Computation):
         self,
         dtype: np.dtype[Any],
         windows: Windows,
-        requests: Sequence[Kth | Quantile],
+        requests: Sequence[OrderStatistic],
         algorithm: str,
         positions: bool = False,
     ) -> None:
@@ -217,10 +201,9 @@ class OrderStatistics(Computation):
         if len(self.requests) > 1:
             return None
         (request,) = self.requests
-        if isinstance(request, Quantile):
-            reader: Any = readers.QuantileOf(request.q, INTERPOLATIONS[request.interpolation])
-        else:
-            reader = readers.Position(request.k) if self.positions else readers.Kth(request.k)
+        reader: Any = readers.Position(request.k) if self.positions else readers.Kth(request.k)
+        if not request.k:
+            reader = readers.QuantileOf(request.q, request.code)
         return sorted_in_one_call(reader, least, marks)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
@@ -276,10 +259,8 @@ class OrderStatistics(Computation):
             return False
         least, mark = (min_periods, 0.0) if block.nan_below is None else (block.nan_below, np.nan)
         for request, result in zip(self.requests, results):
-            k, q = getattr(request, "k", 0), getattr(request, "q", 0.0)
-            interpolation = INTERPOLATIONS[getattr(request, "interpolation", "linear")]
             fewest = max(least, request.required)
-            small_window.select_observed(block, k, q, interpolation, fewest, mark, result)
+            small_window.select_observed(block, request.k, request.q, request.code, fewest, mark, result)
         return True
 
     def _read_sorted(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> bool:
@@ -293,9 +274,9 @@ class OrderStatistics(Computation):
         one = len(requests) == 1 and results[0].dtype == values.dtype
         found = results[0][None] if one else np.empty((len(requests), block.rows))
         reader = readers.Points(
-            np.array([getattr(request, "k", 0) for request in requests]),
-            np.array([getattr(request, "q", 0.0) for request in requests], np.float64),
-            np.array([INTERPOLATIONS[getattr(request, "interpolation", "linear")] for request in requests]),
+            np.array([request.k for request in requests]),
+            np.array([request.q for request in requests]),
+            np.array([request.code for request in requests]),
             np.empty(len(requests)),
         )
         windows = read_only(block.start), read_only(block.end), read_only(np.empty(0, np.int64))
@@ -335,27 +316,24 @@ class OrderStatistics(Computation):
 
     def _write_ends(self, block: Block, results: list[NDArray[Any]]) -> None:
         """Write smallest and largest values with an extremum algorithm, faster than a selection."""
-        for request, result in zip(self.requests, results):
-            smallest = request.point(block.width).rank == 0
-            target = extrema.Extrema(minimum=result) if smallest else extrema.Extrema(maximum=result)
-            extrema.automatic(block, target)
+        orders = [Greatest() if request.point(block.width).rank else Least() for request in self.requests]
+        extrema.automatic(block, list(map(extrema.Extremum, orders, results)))
 
     def _combine(self, block: Block, selection: Selection, results: list[NDArray[Any]]) -> None:
         """Write the results from the values at both ranks."""
         for i, (request, result) in enumerate(zip(self.requests, results)):
             lower = selection.lower[i]
-            if isinstance(request, Kth) or selection.upper is None:
+            if request.k or selection.upper is None:
                 result[...] = lower
                 continue
             upper = selection.upper[i]
-            code = INTERPOLATIONS[request.interpolation]
             floating = result.dtype.kind == "f"
             if floating and request.kind() == "interpolated" and block.magnitude > EXACT:
                 words, signed = (x.view(np.uint64) for x in (lower, upper)), lower.dtype.kind == "i"
-                interpolate_large(*words, signed, block.count, request.q, code, result)
+                interpolate_large(*words, signed, block.count, request.q, request.code, result)
                 continue
             blend = interpolate if floating else interpolate_whole
-            blend(lower, upper, block.count, request.q, code, result)
+            blend(lower, upper, block.count, request.q, request.code, result)
 
 
 def _is_narrow(block: Block, requests: int) -> bool:
@@ -380,17 +358,21 @@ class Spread(OrderStatistics):
         Of the input.
     windows : Windows
         The windows of the call.
-    low, high : Quantile
-        The two, of one interpolation.
+    requests : sequence of OrderStatistic
+        The lower and the higher quantile, of one interpolation.
     algorithm : str
         ``"auto"`` or a name of `ALGORITHMS`.
     """
 
     def __init__(
-        self, dtype: np.dtype[Any], windows: Windows, low: Quantile, high: Quantile, algorithm: str
+        self,
+        dtype: np.dtype[Any],
+        windows: Windows,
+        requests: Sequence[OrderStatistic],
+        algorithm: str,
     ) -> None:
-        super().__init__(dtype, windows, [low, high], algorithm)
-        self.low, self.high, kind = low, high, low.kind()
+        super().__init__(dtype, windows, requests, algorithm)
+        kind = requests[0].kind()
         self.can_fail = dtype.kind in "mM"
         self._wide = dtype.kind in "iu" and dtype.itemsize == 8 and kind == "interpolated"
         self._inner = compute_dtype(kind, dtype)
@@ -401,7 +383,8 @@ class Spread(OrderStatistics):
         """Return what writes all results of a series in one call, see :class:`Computation`."""
         if self.dtype == np.float32:  # whose quantiles are rounded before they are subtracted
             return None
-        reader = readers.SpreadOf(self.low.q, self.high.q, INTERPOLATIONS[self.low.interpolation], self._wide)
+        low, high = self.requests
+        reader = readers.SpreadOf(low.q, high.q, low.code, self._wide)
         return sorted_in_one_call(reader, least, marks, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
@@ -421,5 +404,6 @@ class Spread(OrderStatistics):
             return
         upper = selection.lower if selection.upper is None else selection.upper
         results[0][...] = 0
-        middle, q = self.low.interpolation == "midpoint", (self.low.q, self.high.q)
-        whole_spread(selection.lower, upper, block.count, *q, middle, results[1])
+        low, high = self.requests
+        middle = low.interpolation == "midpoint"
+        whole_spread(selection.lower, upper, block.count, low.q, high.q, middle, results[1])

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
-from rollstat.options import CommonOptions, Window
+from rollstat.options import CommonOptions, Window, choice
 from rollstat.statistics import boxes
 from rollstat.statistics.common import call, check_k, statistic
-from rollstat.statistics.selection.computation import ALGORITHMS, Kth, OrderStatistics, Quantile
+from rollstat.statistics.selection.computation import ALGORITHMS, OrderStatistic, OrderStatistics
 
 _POSITIONS = {name: served for name, served in ALGORITHMS.items() if name != "small_window"}
 _SELECTION: dict[str, Any] = {
@@ -48,7 +48,7 @@ def _check_k(k: Any, window: Window, options: CommonOptions) -> int:
 def _select(
     arr: ArrayLike,
     window: Window,
-    requests: Sequence[Kth | Quantile],
+    requests: Sequence[OrderStatistic],
     name: str,
     one: bool,
     options: CommonOptions,
@@ -110,7 +110,7 @@ def rolling_kth(
            [4, 3, 5]])
     """
     values, one = _several("k", k)
-    requests = [Kth(_check_k(value, window, options)) for value in values]
+    requests = [OrderStatistic(_check_k(value, window, options)) for value in values]
     return _select(arr, window, requests, "kth", one, options)
 
 
@@ -153,7 +153,7 @@ def rolling_argkth(
     array([-1, -1,  1,  1,  3])
     """
     values, one = _several("k", k)
-    requests = [Kth(_check_k(value, window, options)) for value in values]
+    requests = [OrderStatistic(_check_k(value, window, options)) for value in values]
     return _select(arr, window, requests, "argkth", one, options, positions=True)
 
 
@@ -200,7 +200,7 @@ def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptio
     >>> rollstat.rolling_median([[5, 2, 7], [3, 4, 9]], (2, 2), axis=(0, 1), mode="valid")
     array([[3.5, 5.5]])
     """
-    requests = [Quantile(0.5, "midpoint")]
+    requests = [OrderStatistic(q=0.5, interpolation="midpoint")]
     return _select(arr, window, requests, "median", True, options)
 
 
@@ -267,15 +267,12 @@ def rolling_quantile(
     array([[1, 1, 2],
            [4, 3, 5]])
     """
-    if interpolation not in INTERPOLATIONS:
-        raise ValueError(
-            f"interpolation must be one of {', '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}"
-        )
+    choice("interpolation", interpolation, INTERPOLATIONS)
     values, one = _several("q", q)
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
             raise TypeError(f"q must be a number between 0 and 1; got {value!r}")
         if not 0 <= value <= 1:
             raise ValueError(f"q must lie between 0 and 1; got {value!r}")
-    requests = [Quantile(float(value), interpolation) for value in values]
+    requests = [OrderStatistic(q=float(value), interpolation=interpolation) for value in values]
     return _select(arr, window, requests, "quantile", one, options)

@@ -24,7 +24,6 @@ from rollstat.kernels.selection.selection_network import (
     Observed,
     Order,
     Registers,
-    pick,
     run_in_registers,
     run_network,
     write_observed,
@@ -40,7 +39,6 @@ _BLOCK_BYTES = 1 << 20
 _PART_ROWS = 1 << 11  # of results of a compiled network where values are missing: what the caches hold
 MOST_COMPARISONS = 4700  # of a compiled network: more take over three seconds to compile
 _SECONDS_A_ROW = 4e-9  # that a compiled network saves, about
-_RANKS_AT_ONCE = 4  # if ranks vary: one network finds them all, and its results fit in the cache
 
 
 def widest(width: int, rows: int, dtype: np.dtype[Any]) -> int:
@@ -228,26 +226,19 @@ def _run_in_registers(
 def select(block: Block, request: Selection) -> None:
     """Answer the request, see :class:`rollstat.blocks.Selection`; it has no positions.
 
-    The windows have one width, up to `LARGEST_WIDTH` rows, and no value is missing. Each rank that occurs is
-    found in every window.
+    The windows have one width, up to `LARGEST_WIDTH` rows, and no value is missing, so a rank is the same in
+    all of them.
     """
-    values, width = read_only(block.values), block.width
-    for i, rank in enumerate(request.rank):
-        pair = request.upper is not None
-        upper = np.empty(0, values.dtype) if request.upper is None else request.upper[i]
-        top = int(rank.max(initial=-1))
-        for low in range(int(rank.min(where=rank >= 0, initial=width)), top + 1, _RANKS_AT_ONCE):
-            high = min(low + _RANKS_AT_ONCE - 1, top)
-            found = _find(values, width, low, min(high + pair, width - 1))
-            pick(found, low, high, rank, request.lower[i], upper)
-
-
-def _find(values: NDArray[Any], width: int, low: int, high: int) -> NDArray[Any]:
-    """Return ranks `low` to `high` of every window."""
-    points = tuple(map(Point, range(low, high + 1)))
-    found = np.empty((len(points), len(values) - width + 1), values.dtype)
-    run(values, width, points, found)
-    return found
+    values = read_only(block.values)
+    for i, rank in enumerate(request.rank[:, 0].tolist()):
+        if rank < 0:
+            continue
+        following = min(rank + (request.upper is not None), block.width - 1)
+        found = np.empty((following + 1 - rank, block.rows), values.dtype)
+        run(values, block.width, tuple(map(Point, range(rank, following + 1))), found)
+        request.lower[i] = found[0]
+        if request.upper is not None:
+            request.upper[i] = found[-1]
 
 
 @lru_cache(maxsize=64)

@@ -45,6 +45,7 @@ from rollstat.compile.bound_calls import BoundKernel
 from rollstat.compile.jit import plain
 from rollstat.compile.simd.vectors import aligned_empty
 from rollstat.dtypes import EXACT, is_large
+from rollstat.kernels.comparator import Greatest, Least
 from rollstat.kernels.missing.counting import subtract_mean_row
 from rollstat.kernels.missing.observations import keep_observed
 from rollstat.kernels.sums import variable_windows
@@ -59,7 +60,7 @@ from rollstat.kernels.sums.short_windows import (
 )
 from rollstat.plan import IN_ANY_ORDER, SHORT, Bounds, Choice, Computation, OneCall, Output
 from rollstat.statistics.aggregate.drivers import aggregate, prepare_once
-from rollstat.statistics.extrema.drivers import Extrema, automatic
+from rollstat.statistics.extrema.drivers import Extremum, automatic
 from rollstat.statistics.sums.float_range import MODERATE, is_moderate
 from rollstat.windows import Windows
 
@@ -504,7 +505,7 @@ def _rescale(
     series = (x,) if x is y else (x, y)
     low, high = np.empty((2, len(series), block.rows))
     for i, values in enumerate(series):
-        automatic(block.over([values]), Extrema(minimum=low[i], maximum=high[i]))
+        automatic(block.over([values]), [Extremum(Least(), low[i]), Extremum(Greatest(), high[i])])
     spread = high - low
     exponent = np.frexp(np.where(np.isinf(spread), high * 0.5 - low * 0.5, spread))[1]
     scale = np.where(np.abs(exponent) > MODERATE, np.rint(exponent / MODERATE) * MODERATE, 0)

@@ -6,7 +6,7 @@ import pytest
 from rollstat.blocks import Block
 from rollstat.kernels.comparator import Arg, Greatest, Least, Newest, Oldest
 from rollstat.kernels.extrema.any_windows import extremes_of_windows, growing
-from rollstat.statistics.extrema.drivers import Extrema, block_scan
+from rollstat.statistics.extrema.drivers import Extremum, block_scan
 from tests.arrays import read_only
 
 
@@ -43,7 +43,7 @@ def test_scan_by_definition(rng):
             start = np.minimum(start, end)
             low, high = np.empty((2, length))
             block = Block(values, missing if missing.any() else None, start, end)
-            block_scan(block, Extrema(minimum=low, maximum=high))
+            block_scan(block, [Extremum(Least(), low), Extremum(Greatest(), high)])
             for i, (first, last) in enumerate(zip(start, end)):
                 observed = values[first:last][~missing[first:last]]
                 assert low[i] == observed.min(initial=np.inf)

@@ -9,7 +9,6 @@ from rollstat.compile.simd.register_networks import AT_RANK, LINEAR, MIDPOINT
 from rollstat.kernels.selection.extended_image import Edges
 from rollstat.kernels.selection.selection_network import (
     LaneScratch,
-    pick,
     run_box_in_registers,
     run_in_registers,
     run_network,
@@ -74,17 +73,6 @@ def test_midpoint_of_numbers_whose_sum_overflows():
     with np.errstate(over="ignore", invalid="ignore"):  # without compilation NumPy would warn
         run(values, 2, ((0, 1),), 4, 8, [(0, MIDPOINT)], [0], lower)
     np.testing.assert_array_equal(lower, [[largest, 0.0, np.inf]])
-
-
-def test_pick_takes_only_the_rows_of_its_ranks():
-    found = np.arange(12.0).reshape(2, 6)
-    rank = np.array([3, 4, 5, -1, 4, 2])
-    lower, upper = np.full(6, -1.0), np.full(6, -1.0)
-    pick(found, 3, 4, rank, lower, upper)
-    np.testing.assert_array_equal(lower, [0, 7, -1, -1, 10, -1])
-    np.testing.assert_array_equal(upper, [6, 7, -1, -1, 10, -1])
-    pick(found, 3, 4, rank, lower, np.empty(0))
-    np.testing.assert_array_equal(lower, [0, 7, -1, -1, 10, -1])
 
 
 def run_compiled(values, m, ranges, outputs, fractions, dtype):

@@ -1,5 +1,8 @@
 """Every extrema algorithm against brute force, over one block."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,13 +10,34 @@ from hypothesis import strategies as st
 
 import rollstat
 from rollstat.blocks import UNKNOWN, Block
+from rollstat.kernels.comparator import Greatest, Least, Newest, Oldest
 from rollstat.kernels.extrema import wedge as wedges
 from rollstat.statistics.extrema import drivers
-from rollstat.statistics.extrema.drivers import Extrema
+from rollstat.statistics.extrema.drivers import Extremum
 from tests.arrays import read_only
 
 ALGORITHMS = [drivers.block_scan, drivers.wedge]
 FIXED = [*ALGORITHMS, drivers.doubling]
+
+
+@dataclass
+class Extrema:
+    """Outputs of one block; those that are None are not wanted."""
+
+    minimum: Any = None
+    maximum: Any = None
+    minimum_position: Any = None
+    maximum_position: Any = None
+    last: bool = False
+    opposite: bool = False
+
+    def wanted(self):
+        """Return the outputs as drivers take them."""
+        rules = [Newest() if rule else Oldest() for rule in (self.last, self.last != self.opposite)]
+        every = [Extremum(Least(), self.minimum), Extremum(Greatest(), self.maximum)]
+        every += [Extremum(Least(), self.minimum_position, rules[0])]
+        every += [Extremum(Greatest(), self.maximum_position, rules[1])]
+        return [each for each in every if each.out is not None]
 
 
 def expected(values, missing, start, end, last):
@@ -38,7 +62,7 @@ def assert_right(algorithm, values, missing, start, end, width=0, last=False, ma
         rows = len(start)
         low, high = np.empty((2, rows), values.dtype)
         positions = np.empty((2, rows), np.int64)
-        algorithm(block, Extrema(low, high, *positions, last=last, opposite=opposite))
+        algorithm(block, Extrema(low, high, *positions, last=last, opposite=opposite).wanted())
         for i, (smallest, largest, first, second) in enumerate(wanted):
             if smallest is not None:
                 assert tuple(positions[:, i]) == (first, other[i][3] if opposite else second)
@@ -99,10 +123,10 @@ def test_only_what_is_wanted_is_written(algorithm, rng):
     values = rng.standard_normal(50)
     start = np.arange(46)
     whole = Extrema(*np.empty((2, 46)), *np.empty((2, 46), np.int64))
-    algorithm(Block(read_only(values), None, start, start + 5, 5), whole)
+    algorithm(Block(read_only(values), None, start, start + 5, 5), whole.wanted())
     for name in ("minimum", "maximum", "minimum_position", "maximum_position"):
         out = np.empty_like(getattr(whole, name))
-        algorithm(Block(read_only(values), None, start, start + 5, 5), Extrema(**{name: out}))
+        algorithm(Block(read_only(values), None, start, start + 5, 5), Extrema(**{name: out}).wanted())
         np.testing.assert_array_equal(out, getattr(whole, name))
 
 
@@ -120,8 +144,8 @@ def test_doubling_at_every_width(dtype, rng):
             for given_mask in (None, mask):
                 found = Extrema(*np.empty((2, length - width + 1), dtype))
                 wanted = Extrema(*np.empty((2, length - width + 1), dtype))
-                drivers.doubling(Block.regular(read_only(values), given_mask, width), found)
-                drivers.block_scan(Block.regular(read_only(values), given_mask, width), wanted)
+                drivers.doubling(Block.regular(read_only(values), given_mask, width), found.wanted())
+                drivers.block_scan(Block.regular(read_only(values), given_mask, width), wanted.wanted())
                 np.testing.assert_array_equal(found.minimum, wanted.minimum)
                 np.testing.assert_array_equal(found.maximum, wanted.maximum)
 
@@ -133,9 +157,9 @@ def test_doubling_in_several_chunks(rng):
         found = Extrema(*np.empty((2, 60_001 - width)), *np.empty((2, 60_001 - width), np.int64))
         wanted = Extrema(*np.empty((2, 60_001 - width)), *np.empty((2, 60_001 - width), np.int64))
         block = Block.regular(read_only(values), UNKNOWN, width)
-        assert not drivers.automatic(block, found).complete
+        assert not drivers.automatic(block, found.wanted()).complete
         assert not block.searched
-        drivers.wedge(Block.regular(read_only(values), UNKNOWN, width), wanted)
+        drivers.wedge(Block.regular(read_only(values), UNKNOWN, width), wanted.wanted())
         answered = wanted.minimum_position >= 0
         for name in ("minimum", "maximum"):
             for kind in (name, f"{name}_position"):
@@ -188,8 +212,8 @@ def test_positions_at_every_width(last, rng):
             for given_mask in (None, mask):
                 found = Extrema(None, None, *np.empty((2, length - width + 1), np.int64), last)
                 wanted = Extrema(None, None, *np.empty((2, length - width + 1), np.int64), last)
-                drivers.doubling(Block.regular(read_only(values), given_mask, width), found)
-                drivers.block_scan(Block.regular(read_only(values), given_mask, width), wanted)
+                drivers.doubling(Block.regular(read_only(values), given_mask, width), found.wanted())
+                drivers.block_scan(Block.regular(read_only(values), given_mask, width), wanted.wanted())
                 assert_same_positions(found, wanted)
 
 
@@ -205,8 +229,8 @@ def test_positions_on_data_with_a_trend(last):
             rows = len(series) - width + 1
             found = Extrema(None, None, *np.empty((2, rows), np.int64), last)
             wanted = Extrema(None, None, *np.empty((2, rows), np.int64), last)
-            drivers.doubling(Block.regular(read_only(series), UNKNOWN, width), found)
-            drivers.wedge(Block.regular(read_only(series), UNKNOWN, width), wanted)
+            drivers.doubling(Block.regular(read_only(series), UNKNOWN, width), found.wanted())
+            drivers.wedge(Block.regular(read_only(series), UNKNOWN, width), wanted.wanted())
             assert_same_positions(found, wanted)
 
 

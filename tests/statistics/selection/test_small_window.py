@@ -102,21 +102,6 @@ def test_few_ranks_occur_among_sentinels():
             assert first == last == (k - 1 if k > 0 else width + k)
 
 
-@settings(max_examples=40, deadline=None)
-@given(
-    width=st.integers(1, 20),
-    seed=st.integers(0, 2**32 - 1),
-    rows=st.integers(1, 90),
-)
-def test_any_rank_in_any_row(width, seed, rows):
-    rng = np.random.default_rng(seed)
-    values = rng.integers(-5, 5, rows + width - 1)
-    block = fixed_block(values, width)
-    rank = np.stack([(rng.random(rows) * block.count).astype(np.int64) for _ in range(2)])
-    rank[rng.random(rank.shape) < 0.2] = -1
-    check(block, rank)
-
-
 def test_read_only_values_are_left_alone():
     values = np.random.default_rng(7).standard_normal(100)
     values.flags.writeable = False
