@@ -63,7 +63,7 @@ class CommonOptions(TypedDict, total=False):
         Minimum number of observations (non-missing values) for a result. Default: the window size for row
         windows, otherwise 1.
     center : bool, default False
-        Whether the window is centred on its row. A box may have a tuple, one for each axis.
+        Whether the window is centred on its row. For a box, a tuple gives one value for each axis.
     closed : {"right", "left", "both", "neither"}, optional
         Which ends the window includes, as in pandas. Default: ``"right"``.
     step : int, optional
@@ -71,14 +71,14 @@ class CommonOptions(TypedDict, total=False):
     times : array_like of datetime64, timedelta64, int or float, shape (n,), optional
         Time or position of each row, in ascending or descending order, for windows given by a duration.
     segments : array_like of int, shape (segments + 1,), optional
-        For several segments laid end to end along `axis`: the first row of each segment, and the number of
-        rows. Windows do not cross segments.
+        For several segments laid end to end along `axis`: the first row of each segment, then the total
+        number of rows. Windows do not cross segments.
     at : array_like, shape (rows,), optional
         Times of the results, in any order, instead of the times of the rows: the result has one entry for
-        each time along `axis`. Needs `times` of the same kind. If these are datetimes or timedeltas, an
+        each time along `axis`. Needs `times` of the same kind. With datetimes or timedeltas, an
         integer window is a number of rows.
     at_segments : array_like of int, shape (segments + 1,), optional
-        Where the times `at` of each of the `segments` start, and the number of times.
+        The index in `at` of each segment's first time, then the total number of times.
     equal_times : {"past", "all"}, default "past"
         Whether a time window that ends with its row includes only earlier rows with the same time, or all
         rows with the same time, like RANGE in SQL.
@@ -94,7 +94,7 @@ class CommonOptions(TypedDict, total=False):
         data. The other modes extend the data, or each segment, beyond the edges as in :mod:`scipy.ndimage`,
         so all row windows are full: with the rows in reverse order (``"reflect"``; ``"mirror"`` does not
         repeat the edge), the first and last row (``"nearest"``), the data again (``"wrap"``), or `fill_value`
-        (``"constant"``, default 0). A box may have a tuple, one for each axis.
+        (``"constant"``, default 0). For a box, a tuple gives one mode for each axis.
     fill_value : scalar, optional
         Replaces missing results; must be exactly representable in the result dtype. With it, or with
         ``mode="valid"`` if no result can be missing, integers keep their dtype. An undefined result, such as

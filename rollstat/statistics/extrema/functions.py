@@ -80,8 +80,8 @@ def rolling_min(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     image or a volume. `mode` can then also be ``"reflect"``, ``"nearest"``, ``"mirror"``, ``"wrap"`` or
     ``"constant"`` to extend the array beyond its edges as in :mod:`scipy.ndimage`. That module's filters
     correspond to ``center=True``. With ``"constant"``, all elements beyond the edges are observations
-    of `fill_value`, or of 0 without one; if it is NaN or NaT, boxes end at the edges. A missing result is
-    `fill_value`, or missing without one. Masked elements and NaT are missing. The options of a window along
+    of `fill_value` (default 0); if `fill_value` is NaN or NaT, boxes end at the edges. If `fill_value` is
+    given, it replaces missing results. Masked elements and NaT are missing. The options of a window along
     one axis (`closed`, `step`, `times`, `segments`, `algorithm`) do not apply.
 
     Cost: O(1) per element amortised, O(m) in the worst case; O(log m) vector operations in short windows.

@@ -198,7 +198,7 @@ def rolling_hampel(
     exclude_self: bool = False,
     **options: Unpack[CommonOptions],
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Replace outliers with the median of their window, and return their places.
+    """Replace outliers with the median of their window, and mark them.
 
     A value is an outlier if its distance from the median of its window exceeds `threshold` times `scale`
     times the median absolute deviation of the window.
@@ -297,8 +297,8 @@ def rolling_gini(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     two observations are needed. Constant windows give exactly 0. One infinite observation gives inf, two
     equal ones give NaN.
 
-    Nothing is subtracted from a sum and no terms cancel, so a common offset costs no digits, and values that
-    have left the window have no influence. The error is at most ``{error bound}`` for m
+    Nothing is subtracted from a sum and no terms cancel, so a common offset does not reduce accuracy, and
+    values that have left the window have no influence. The error is at most ``{error bound}`` for m
     observations, with u = 2**-53, or ``(m / 4 + 8) * u * result`` with ``algorithm="sorted_window"``. Sums
     over pairs of integers are exact up to 2**53, so where the range of a window is at most ``2**55 / m**2``
     only the final division rounds.

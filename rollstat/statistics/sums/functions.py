@@ -389,7 +389,7 @@ def rolling_var(
     Notes
     -----
     Missing values are ignored; the result is missing if the window has at most `ddof` observations.
-    Deviations are taken from one value c of the window, so even a large common offset costs no digits. Values
+    Deviations are taken from one value c of the window, so a common offset does not reduce accuracy. Values
     that have left the window have no influence. Constant windows give exactly 0. The error is at most
     ``{error bound}``, where u = 2**-53 and ``k(arr) = 1 + (c - mean)**2 / variance``.
 
@@ -800,7 +800,7 @@ def rolling_any(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     Returns
     -------
     ndarray, shape (..., rows, ...)
-        bool with ``fill_value=``, or with ``mode="valid"`` if no result can be missing, as of integers;
+        bool with ``fill_value=``, or with ``mode="valid"`` if no result can be missing, as for integers;
         otherwise float64: 1 for true, 0 for false, NaN where missing.
 
     Raises
@@ -835,7 +835,7 @@ def rolling_all(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     Returns
     -------
     ndarray, shape (..., rows, ...)
-        bool with ``fill_value=``, or with ``mode="valid"`` if no result can be missing, as of integers;
+        bool with ``fill_value=``, or with ``mode="valid"`` if no result can be missing, as for integers;
         otherwise float64: 1 for true, 0 for false, NaN where missing.
 
     Raises
@@ -1073,8 +1073,9 @@ def rolling_downside_deviation(
     Notes
     -----
     ``sqrt(mean(minimum(x - target, 0) ** 2))`` of the observations x of a window: the divisor of Sortino's
-    ratio. Missing values are ignored, and values that have left the window have no influence. No square
-    leaves the range of floats. The error is at most ``{error bound}`` for m observations, with u = 2**-53.
+    ratio. Missing values are ignored, and values that have left the window have no influence. Squares
+    neither overflow nor underflow. The error is at most ``{error bound}`` for m observations, with
+    u = 2**-53.
 
     Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
 
@@ -1171,7 +1172,7 @@ def rolling_zscore(
     before the row, so it holds only earlier values. If x is missing, the result is missing.
     Constant windows give NaN if x has their value, otherwise an infinity. Missing values are ignored, and
     values that have left the window have no influence. Deviations are taken from values of the window, so a
-    common offset costs no digits. The error is at most
+    common offset does not reduce accuracy. The error is at most
     ``{error bound}`` for m observations, with u and k as in
     :func:`rolling_var`.
 
@@ -1219,8 +1220,8 @@ def rolling_mean_abs_dev(arr: ArrayLike, window: Window, **options: Unpack[Commo
     ``mean(abs(x - mean(x)))`` of the observations x of a window, as in the commodity channel index.
     :func:`rolling_mad` is the median of the distances from the median. Missing values are ignored, and values
     that have left the window have no influence. An infinite observation gives NaN. The oldest observation is
-    subtracted first, so a common offset costs no digits: the error is at most ``{error bound}``
-    for m observations, with u = 2**-53.
+    subtracted first, so a common offset does not reduce accuracy. The error is at most
+    ``{error bound}`` for m observations, with u = 2**-53.
 
     Cost: O(m) vector operations per element, because no shorter formula keeps all digits.
     Source: the definition.

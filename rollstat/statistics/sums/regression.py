@@ -179,8 +179,9 @@ def rolling_regression(
     `residual`. A constant regressor next to an intercept, or one that is 0 throughout without, has no
     coefficients: all results are NaN. Predictions are NaN if windows belong to no row.
 
-    Means are taken less one value of the window and products from means, and both of parts of a window are
-    merged, so an offset of the data costs no digits and values that have left the window have no influence.
+    Means are computed after one value of the window is subtracted, products are products of deviations from
+    means, and both are merged from the parts of a window. So an offset of the data does not reduce accuracy,
+    and values that have left the window have no influence.
     The error of a coefficient is at most ``100 * u * v * g * sd(y) / sd(x)``, and the error of the residual
     variance at most ``(100 + v / 1e5) * u * g**2 * var(y)``, for up to 1e5 observations. Here `v` is the
     largest variance inflation factor, `g` is 1 plus the sum of ``abs(coefficient) * sd(x) / sd(y)``,

@@ -101,11 +101,11 @@ def rolling_convolve(
 
     Row windows with more than 200 weights use a fast Fourier transform if SciPy is installed and no value
     in a block of rows is more than 256 times as large as the mean magnitude. Its error is at most about
-    ``log2(m) * u * norm(w) * norm(x)`` for the values x in some 8 m rows around the window. Pass
+    ``log2(m) * u * norm(w) * norm(x)`` for the values x in about 8 m rows around the window. Pass
     ``algorithm="direct"`` to guarantee the first bound.
 
     Cost: O(m) vector operations per element, O(log m) operations with a transform. Source: the definition;
-    Stockham (1966), doi:10.1145/1464182.1464209, for pieces that overlap.
+    Stockham (1966), doi:10.1145/1464182.1464209, for overlapping pieces.
 
     Examples
     --------
