@@ -1,6 +1,6 @@
 """Delays per carrier
 
-The median departure delay of the last 200 flights of each carrier, for all 16 carriers in one call. The
+One call computes the median departure delay over the last 200 flights of each of 16 carriers. The
 flights are sorted by carrier, and ``segments`` marks where each carrier begins, so no window crosses
 from one carrier to the next. Cancelled flights have no delay, so they are rows but not observations.
 """

@@ -35,4 +35,7 @@ signal.set(ylabel="miles per hour")
 signal.legend()
 slowest_first = np.sort(nanoseconds)[::-1]
 latency.loglog(slowest_first, np.arange(1, len(gusts) + 1) / len(gusts), color="#1f6fb2")
-latency.set(xlabel="time of a push, nanoseconds, with the clock", ylabel="share of pushes\nthat took longer")
+latency.set(
+    xlabel="time of a push in nanoseconds, including the clock call",
+    ylabel="share of pushes\nthat took longer",
+)

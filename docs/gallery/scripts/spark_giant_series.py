@@ -1,8 +1,8 @@
 """One giant series on Spark
 
 Here all departures of the year form one series, with no key to distribute it by. ``split`` cuts it into
-overlapping buckets that Spark computes in parallel. The results are bit-for-bit equal to one process over
-the whole array.
+overlapping buckets that Spark computes in parallel. The results are bit-for-bit equal to the results of
+one process over the whole array.
 """
 
 from importlib.util import find_spec
