@@ -188,7 +188,7 @@ class ColumnCall(NamedTuple):
         Several results are columns.
         """
         index = self._index(like)
-        plain = type(like) is pd.Series and type(found) is np.ndarray
+        plain = type(found) is np.ndarray and type(like) is _Series
         if plain and found.dtype is _FLOAT64 and found.shape == (len(index),):
             return plain_series(found, index, like._name)
         if isinstance(found, tuple):

@@ -953,6 +953,12 @@ class Expanding(Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a ba
     [nan, 4.0, 3.0, 2.0]
     """
 
+    def _validate(self) -> None:
+        """Check the parameters as pandas does, but usual ones in less time."""
+        usual = type(self.min_periods) is int and self.min_periods >= 0 and self.method == "single"
+        if not usual or not isinstance(self.obj, _FRAMES):
+            super()._validate()
+
     def _row_windows(self) -> RowWindows | None:
         options = self._common_options()
         options["min_periods"] = int(self.min_periods or 0)
