@@ -504,7 +504,7 @@ def execute(
         for kind, result in zip(plan.kinds, results):
             if kind == "position":  # from rows of the joined lines to rows of each
                 result -= np.where(result >= 0, np.arange(len(result))[:, None] * plan.shape[plan.axis], 0)
-    elif plan.split is not None and call_of(plan) is None:
+    elif call_of(plan) is None and plan.split is not None:
         _execute_split(plan.split, Execution(plan, lines, line_mask, results, masks))
     else:
         Execution(plan, lines, line_mask, results, masks).run()

@@ -471,7 +471,7 @@ def _offsets(name: str, given: Any, length: int, number: int = 0) -> NDArray[np.
         raise ValueError(f"{name} must be a 1-d integer array of at least two offsets; got {offsets!r}")
     if number and len(offsets) != number:
         raise ValueError(f"{name} must have {number} offsets, as segments; got {len(offsets)}")
-    offsets = np.ascontiguousarray(offsets, np.int64)
+    offsets = np.array(offsets, np.int64)  # a copy, since plans are kept
     if offsets[0] != 0 or offsets[-1] != length or (np.diff(offsets) < 0).any():
         raise ValueError(f"{name} must increase from 0 to the length, {length}; got {offsets!r}")
     return offsets

@@ -240,9 +240,18 @@ def test_calls_of_aligned_arrays_keep_their_plan(array):
     assert found[0].dtype == found[1].dtype
 
 
-@pytest.mark.parametrize(
-    "options", [{"out": np.zeros(5)}, {"nan_policy": "raise"}, {"segments": np.array([0, 2, 5])}]
-)
+def test_segments_of_a_kept_plan_may_change_afterwards():
+    forget_plans()
+    values, segments = np.array([5.0, 4.0, 3.0, 2.0, 1.0]), np.array([0, 2, 5])
+    expected = {2: [5.0, 5.0, 3.0, 3.0, 2.0], 3: [5.0, 5.0, 4.0, 2.0, 2.0]}
+    for start in (2, 3, 2):
+        segments[1] = start
+        found = rollstat.rolling_max(values, 2, min_periods=1, segments=segments)
+        np.testing.assert_array_equal(found, expected[start])
+    assert len(kept_plans) == 2
+
+
+@pytest.mark.parametrize("options", [{"out": np.zeros(5)}, {"nan_policy": "raise"}, {"segments": [0, 2, 5]}])
 def test_calls_whose_plan_serves_no_other(options):
     forget_plans()
     rollstat.rolling_min(np.zeros(5), 2, min_periods=1, **options)

@@ -33,7 +33,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OWN_KINDS = (np.ndarray, list, tuple, np.ma.MaskedArray)
 # Arguments of these types that are equal mean the same.
-_SIMPLE_TYPES = {int, float, str, bool, type(None), Expanding}
+_SIMPLE_TYPES = {int, float, str, bool, bytes, type(None), Expanding}
+_MOST_SEGMENTS = 1_000  # of calls whose plans are kept
 
 _SERIES = """\
 arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
@@ -137,6 +138,9 @@ def _call_key(name: str, arrays: tuple[Any, ...], others: tuple[Any, ...], optio
         return None
     if "times" in options:
         options = {**options, "times": None}  # the key of the arrays holds them
+    segments = options.get("segments")
+    if type(segments) is np.ndarray and segments.dtype == np.int64 and segments.size <= _MOST_SEGMENTS:
+        options = {**options, "segments": segments.tobytes()}
     simple = *others, *options.values()
     types = tuple(map(type, simple))
     if not _SIMPLE_TYPES.issuperset(types):
