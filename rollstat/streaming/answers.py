@@ -6,7 +6,6 @@ and a `..._answer` returns the stored form of the answer of a window with enough
 several outputs, None if there is no answer.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -53,27 +52,6 @@ def _heaps_or_trees(window: Any, request: OrderStatistic) -> Any:
     return (TreeWindow if trees else HeapWindow)(window.spec.fixed, window.codec.stored, **rule)
 
 
-@dataclass(frozen=True)
-class _OfSorted:
-    """An order statistic of observations in ascending order, as heaps have it."""
-
-    ordered: Any
-    request: OrderStatistic
-
-    @property
-    def count(self) -> int:
-        """Observations."""
-        return len(self.ordered)
-
-    def pair(self) -> tuple[Any, Any]:
-        """Return the order statistic and the next one."""
-        last = self.count - 1
-        if k := self.request.k:
-            return (self.ordered[k - 1 if k > 0 else k],) * 2
-        rank = int(np.floor(self.request.q * last))
-        return self.ordered[rank], self.ordered[min(rank + 1, last)]
-
-
 def order_window(window: Any) -> Any:
     """Make heaps or trees for each order statistic of the computation; a sorted array for several answers."""
     if len(window.outputs) > 1:
@@ -108,26 +86,29 @@ def order_answer(window: Any) -> Any:
     """Return the order statistic, its row, or the distance between two."""
     held, (request, *second) = window.representation, window.computation.requests
     if len(window.outputs) > 1:
-        each = (_OfSorted(held.ordered, one) for one in (request, *second))
-        return tuple(_answer_of_sorted(window, one) for one in each)
+        return tuple(_answer_of_sorted(window, one) for one in (request, *second))
     if second:
         return _spread(window, request, *second)
     if not request.k:
-        return _quantile(window, held, request)
+        return _quantile(window, held.pair(), held.count, request)
     return held.position if window.computation.positions else held.pair()[0]
 
 
-def _answer_of_sorted(window: Any, held: _OfSorted) -> Any:
-    if held.count < held.request.required:
+def _answer_of_sorted(window: Any, request: OrderStatistic) -> Any:
+    ordered = window.representation.ordered
+    if len(ordered) < request.required:
         return None
-    if not held.request.k:
-        return _quantile(window, held, held.request)
-    return held.pair()[0]
+    if request.k:
+        return ordered[request.k - (request.k > 0)]
+    last = len(ordered) - 1
+    rank = int(np.floor(request.q * last))
+    return _quantile(window, (ordered[rank], ordered[min(rank + 1, last)]), len(ordered), request)
 
 
-def _quantile(window: Any, heaps: Any, request: OrderStatistic) -> Any:
-    below, above = heaps.pair()
-    q, code, count = request.q, request.code, heaps.count
+def _quantile(window: Any, pair: tuple[Any, Any], count: int, request: OrderStatistic) -> Any:
+    """Return a quantile of `count` observations from the order statistics around it."""
+    below, above = pair
+    q, code = request.q, request.code
     if window.codec.kind == "f":
         return quantile_point(below, above, count, q, code)
     lower, upper, observations = np.array([below]), np.array([above]), np.array([count])
@@ -151,7 +132,7 @@ def _spread(window: Any, low: OrderStatistic, high: OrderStatistic) -> Any:
         columns = [np.array(values).reshape(2, 1) for values in zip(pair[0].pair(), pair[1].pair())]
         whole_spread(*columns, count, low.q, high.q, low.interpolation == "midpoint", result)
         return result[0]
-    first, last = _quantile(window, pair[0], low), _quantile(window, pair[1], high)
+    first, last = (_quantile(window, held.pair(), held.count, end) for held, end in zip(pair, (low, high)))
     return _distance(window, first, last, whole=not between)
 
 
@@ -261,7 +242,7 @@ def _deviation(window: Any) -> tuple[Any, Any, Any]:
 
 def mad_answer(window: Any) -> Any:
     """Return the median absolute deviation, times the scale."""
-    kind, scale = window.codec.kind, window.parameters["scale"]
+    kind, scale = window.codec.kind, window.computation.scale
     *_, found = _deviation(window)
     if kind in "mM":
         return scaled_deviation(found, scale)
@@ -280,7 +261,7 @@ def hampel_answer(window: Any) -> Any:
     else:
         center, found = (lower + upper) / 2, found / 2
         distance = abs(2 * own - lower - upper) / 2
-    outlier = distance > window.parameters["threshold"] * window.parameters["scale"] * found
+    outlier = distance > window.computation.factor * found
     return (center if outlier else float(own)), outlier
 
 

@@ -16,7 +16,7 @@ only after calls, in loops and at the beginning of functions, so lines without t
 import inspect
 import json
 import numbers
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import repeat
 from operator import attrgetter, is_not
@@ -32,6 +32,7 @@ from rollstat.explanation import Explanation, Step
 from rollstat.kernels import row_times
 from rollstat.options import numpy_times, whole_number
 from rollstat.registry import REGISTRY
+from rollstat.results import convert
 from rollstat.snapshots import SnapshotError, read, write
 from rollstat.streaming.window_spec import WindowSpec, nanoseconds
 
@@ -45,6 +46,12 @@ CLASSES: dict[str, type["Stream"]] = {}
 """Every class of streams that is loaded, by its name."""
 
 State = tuple[dict[str, Any], list[NDArray[Any]]]
+
+
+def rows_of(columns: Iterable[Any], times: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Return elements and time of each row of arrays; None for a masked element, and without times."""
+    plain = [[None if x is np.ma.masked else x for x in column] for column in columns]
+    return zip(zip(*plain), repeat(None) if times is None else np.asarray(times))
 
 
 class _Quick:
@@ -167,8 +174,24 @@ class Window(_Quick):
 
     def _push_all(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
         """Add the rows of arrays one by one, and return the results."""
-        stamps = repeat(None) if times is None else np.asarray(times)
-        return [self.push(elements, time) for elements, time in zip(zip(*columns), stamps)]
+        return [self.push(elements, time) for elements, time in rows_of(columns, times)]
+
+    def _gathered(self, answers: list[Any], likes: Sequence[Any]) -> list[Any]:
+        """Return the results of pushes as arrays like `likes`; of floats where an integer is missing.
+
+        Warn if integers are rounded.
+        """
+        results = []
+        for column, like in zip(
+            zip(*answers) if len(likes) > 1 and answers else [answers] * len(likes), likes
+        ):
+            incomplete = like.dtype.kind in "iub" and None in column
+            found = [np.nan if x is None else x for x in column]
+            results.append(np.array(found, np.float64 if incomplete else like.dtype))
+            whole = [x for x in column if isinstance(x, int)]
+            if whole:
+                convert(np.array(whole), np.empty(len(whole), results[-1].dtype))
+        return results
 
     def _call_function(self, arrays: Iterable[Any], times: NDArray[Any] | None = None) -> list[Any]:
         """Return what the function over arrays computes for every row, an array for each output."""
@@ -221,6 +244,19 @@ class Window(_Quick):
     def is_like(self, other: Self) -> bool:
         """Return whether another window has the same parameters."""
         return bool(self._likeness() == other._likeness())
+
+    @classmethod
+    def _restored(cls, given: Mapping[str, Any], /, *leading: Any, **own: Any) -> Self:
+        """Return an empty window that is made with the parameters of a snapshot, or raise ValueError."""
+        names = ("min_periods", "dtype", "algorithm", "inf", "nan_policy")
+        make: Any = cls
+        window: Self = make(
+            *leading,
+            WindowSpec.restored(*given["window"]),
+            **{name: given[name] for name in names},
+            **own,
+        )
+        return window
 
     def _arguments(self, dtype: Any) -> dict[str, Any]:
         """Return what windows are made with, as JSON values."""
@@ -377,8 +413,7 @@ class RollingStream(Stream, abstract=True):
         if len(getattr(window, "outputs", ())) > 1 and name == "two_heaps":
             name, cost = "sorted_window", "O(log m) comparisons and O(m) moves of adjacent numbers"
         step = Step(name, "all", f"a push takes {cost}")
-        codec = window.codec if hasattr(window, "codec") else window.adapter.codec
-        dtype = np.dtype(getattr(codec, "dtype", None) or object)
+        dtype = np.dtype(window.codec.dtype)
         size = spec.argument if spec.timed or spec.fixed else None
         whole = type(self).__name__, spec.kind, size, window.min_periods, len(self), 1, (step,), 1
         return Explanation(*whole, dtype, (), ())

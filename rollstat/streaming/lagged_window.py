@@ -8,15 +8,14 @@ r"""A window that leaves out its newest row and the rows of the same time: ``clo
 The held window is closed on the right. A push at time t also removes the rows that are too old at t.
 """
 
-from collections.abc import Iterator, Mapping
-from itertools import repeat
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.options import choice
-from rollstat.streaming.base import State, Window
+from rollstat.streaming.base import State, Window, rows_of
 
 LAGGED = ("left", "neither")
 
@@ -42,10 +41,6 @@ class LaggedWindow(Window):
         return getattr(self.held, name)
 
     @property
-    def _codec(self) -> Any:
-        return self.held.codec if hasattr(self.held, "codec") else self.held.adapter.codec
-
-    @property
     def _newest(self) -> Any:
         """The time of the newest row in stored form, or None."""
         timed = self._waiting and self.held.spec.timed
@@ -65,7 +60,7 @@ class LaggedWindow(Window):
         """Add a row without computing the result."""
         spec, before = self.held.spec, self._newest
         stored = spec.time_of_row(time, before)
-        encoded = [self._codec.encode(x) for x in elements]
+        encoded = [self.codec.encode(x) for x in elements]
         self.changed = True
         if before is None or before < stored:
             for row in self._waiting:
@@ -75,18 +70,13 @@ class LaggedWindow(Window):
             self.held.remove_until(spec.limit(stored, self.closed == "left"))
         self._waiting = [*self._waiting, (elements, time)]
         number, missing = encoded[0]
-        self.held.outside = (None if missing else self._codec.stored.type(number),)
+        self.held.outside = (None if missing else self.codec.stored.type(number),)
         self.changed = False
 
     # Arrays.
 
-    def _rows(self, arrays: list[Any], times: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        """Return elements and time of each row."""
-        columns = [[None if x is np.ma.masked else x for x in array] for array in arrays]
-        return zip(zip(*columns), repeat(None) if times is None else np.asarray(times))
-
     def _check(self, columns: tuple[Any, ...], times: Any) -> tuple[list[Any], NDArray[Any] | None]:
-        arrays = [self._codec.array(column) for column in columns]
+        arrays = [self.codec.array(column) for column in columns]
         if len(arrays) != self.columns or len({len(array) for array in arrays}) != 1:
             lengths = [len(array) for array in arrays]
             raise TypeError(f"extend takes {self.columns} arrays of one length here; got lengths {lengths}")
@@ -98,12 +88,7 @@ class LaggedWindow(Window):
         empty = [array[:0] for array in arrays]
         likes = self.held._call_function(empty, None if stored is None else stored[:0])
         changed = self.copy()  # a result of integers may not fit
-        answers = [changed.push(*row) for row in self._rows(arrays, times)]
-        results = []
-        for column, like in zip(zip(*answers) if len(likes) > 1 else [answers], likes):
-            incomplete = like.dtype.kind in "iub" and None in column
-            found = [np.nan if x is None else x for x in column]
-            results.append(np.array(found, np.float64 if incomplete else like.dtype))
+        results = self._gathered(changed._push_all(tuple(arrays), times), likes)
         self.changed = True
         self.__dict__.update(changed.__dict__)
         return results
@@ -116,7 +101,7 @@ class LaggedWindow(Window):
             first = int(np.searchsorted(stored, stored[-1:])[0]) if first else 0
         self.changed = True
         self.held.load_tail(tuple(a[:first] for a in arrays), None if times is None else times[:first])
-        for row in self._rows([a[first:] for a in arrays], None if times is None else times[first:]):
+        for row in rows_of([a[first:] for a in arrays], None if times is None else times[first:]):
             self.add(*row)
 
     # Whole windows.
@@ -130,7 +115,7 @@ class LaggedWindow(Window):
     def state(self) -> State:
         """Return parameters and arrays for a snapshot."""
         parameters, arrays = self.held.state()
-        codec, spec, rows = self._codec, self.held.spec, self._waiting
+        codec, spec, rows = self.codec, self.held.spec, self._waiting
         encoded = np.array([[codec.encode(x) for x in elements] for elements, _ in rows], object)
         encoded = encoded.reshape(len(rows), self.columns, 2)
         times = [spec.encode_time(t) for _, t in rows if spec.timed]
@@ -144,7 +129,7 @@ class LaggedWindow(Window):
         closed = choice("closed", parameters["closed"], LAGGED)
         held = {name: value for name, value in parameters.items() if name != "closed"}
         window = cls(restore(held, states), closed)
-        codec, spec, shape = window._codec, window.held.spec, (len(values), window.columns)
+        codec, spec, shape = window.codec, window.held.spec, (len(values), window.columns)
         if values.dtype != codec.stored or not values.shape == missing.shape == shape:
             raise ValueError("its waiting rows have other shapes or dtypes")
         marks = missing.astype(np.bool_)
@@ -155,7 +140,7 @@ class LaggedWindow(Window):
             stamps = times.astype("M8[ns]") if spec.kind == "time" else times
         if times.dtype != spec.time_dtype or len(times) != len(values) * spec.timed or len(set(times)) > 1:
             raise ValueError("its waiting rows must have one time")
-        for row in window._rows(columns, stamps):
+        for row in rows_of(columns, stamps):
             window.add(*row)
         window.changed = False
         return window

@@ -77,7 +77,7 @@ class OperatorWindow(Window):
         self.inf, self.nan_policy = inf, nan_policy
         self.adapter = OperatorAdapter(operator, dtype, inf, self.spec.time_dtype, nan_policy, check)
         self.spec = replace(self.spec, aging=self.adapter.with_time)
-        self.columns = self.adapter.columns
+        self.columns, self.codec = self.adapter.columns, self.adapter.codec
         if self.adapter.objects and algorithm == "daba":
             raise ValueError(f"algorithm {algorithm!r} supports numbers only; for objects use 'two_stacks'")
         automatic = "two_stacks" if self.adapter.objects else "daba"
@@ -357,16 +357,7 @@ class OperatorWindow(Window):
         The class takes `leading` arguments, the last of which is the operator, by default that of the
         snapshot.
         """
-        make: Any = cls
-        window: Self = make(
-            *(leading or [operator_by_name(*parameters["operator"])]),
-            WindowSpec.restored(*parameters["window"]),
-            min_periods=parameters["min_periods"],
-            dtype=parameters["dtype"],
-            algorithm=parameters["algorithm"],
-            inf=parameters["inf"],
-            nan_policy=parameters["nan_policy"],
-        )
+        window = cls._restored(parameters, *(leading or [operator_by_name(*parameters["operator"])]))
         newest, first = (window.spec.restored_time(parameters[name]) for name in ("last", "first"))
         if (newest is None) != (first is None) or (newest is not None and newest < first):
             raise ValueError("its first and its last time do not fit together")

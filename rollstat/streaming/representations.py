@@ -264,8 +264,20 @@ class TreeWindow(HeapWindow):
             three_trees.extend(*self.arrays, values, missing, values[:0], np.empty(0, np.int64))
 
 
+def _of_both(name: str) -> Any:
+    """Return a method that calls that of this name of both windows of a pair."""
+
+    def method(self: "WindowPair", *arguments: Any) -> None:
+        for window in self.pair:
+            getattr(window, name)(*arguments)
+
+    return method
+
+
 class WindowPair:
     """Two windows of the same rows."""
+
+    push, pop, insert, load, make_room = map(_of_both, ("push", "pop", "insert", "load", "make_room"))
 
     def __init__(self, first: Any, second: Any) -> None:
         self.pair = (first, second)
@@ -282,31 +294,6 @@ class WindowPair:
     def memory(self) -> tuple[NDArray[Any], ...]:
         """The arrays of the state."""
         return (*self.pair[0].memory, *self.pair[1].memory)
-
-    def make_room(self) -> None:
-        """Change the capacity before a push, if it is not suitable."""
-        for window in self.pair:
-            window.make_room()
-
-    def push(self, value: Any, missing: bool) -> None:
-        """Add a row."""
-        for window in self.pair:
-            window.push(value, missing)
-
-    def insert(self, newer: int, value: Any, missing: bool) -> None:
-        """Add a row before the `newer` newest ones."""
-        for window in self.pair:
-            window.insert(newer, value, missing)
-
-    def pop(self, number: int) -> None:
-        """Remove the oldest rows."""
-        for window in self.pair:
-            window.pop(number)
-
-    def load(self, values: Any, missing: Any, pushed: int) -> None:
-        """Replace all rows; the last is row ``pushed - 1`` of the stream."""
-        for window in self.pair:
-            window.load(values, missing, pushed)
 
     def copy(self) -> "WindowPair":
         """Return an equal pair with its own memory."""

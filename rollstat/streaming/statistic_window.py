@@ -26,7 +26,6 @@ from rollstat.kernels.extrema.any_windows import move_origin
 from rollstat.options import choice
 from rollstat.plan import Computation
 from rollstat.registry import REGISTRY
-from rollstat.results import convert
 from rollstat.streaming.base import State, Window
 from rollstat.streaming.codec import Codec
 from rollstat.streaming.window_spec import Times, WindowSpec
@@ -270,12 +269,7 @@ class StatisticWindow(Window):
         changed = self if self.codec.kind == "f" else self.copy()
         answers = changed._push_all((array,), times)
         likes = self._call_function([array[:0]], None if times is None else self.spec.encode_times(times)[:0])
-        results = []
-        for column, like in zip(zip(*answers) if len(likes) > 1 else [answers], likes):
-            results.append(np.array([np.nan if x is None else x for x in column], like.dtype))
-            whole = [x for x in column if isinstance(x, int)]
-            if whole:  # warn if integers are rounded
-                convert(np.array(whole), np.empty(len(whole), like.dtype))
+        results = self._gathered(answers, likes)
         self.__dict__.update(changed.__dict__)
         return results
 
@@ -392,16 +386,7 @@ class StatisticWindow(Window):
     @classmethod
     def from_state(cls, row: Any, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
         """Return the window that a snapshot contains, or raise ValueError."""
-        window = cls(
-            row,
-            WindowSpec.restored(*parameters["window"]),
-            min_periods=parameters["min_periods"],
-            dtype=parameters["dtype"],
-            parameters=row.check(**parameters["own"]),
-            algorithm=parameters["algorithm"],
-            inf=parameters["inf"],
-            nan_policy=parameters["nan_policy"],
-        )
+        window = cls._restored(parameters, row, parameters=row.check(**parameters["own"]))
         values, missing, times, pushed = arrays
         rows = len(values)
         shapes = [(window.codec.stored, (rows,)), (np.uint8, (rows,)), (np.int64, (1,))]

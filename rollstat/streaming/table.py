@@ -7,6 +7,7 @@ the class. There are two kinds of rows: statistics that are computed from the ro
 """
 
 import inspect
+import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,23 +18,11 @@ import numpy as np
 import rollstat.operators as operators
 import rollstat.streaming.answers as answers
 from rollstat.kernels.exponential import moments
-from rollstat.kernels.rank_space.rank import METHODS
-from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.operators.exponential import EwmOneByRow, EwmOneByTime, EwmTwoByRow, EwmTwoByTime
 from rollstat.operators.moments import LinearFitByRow
-from rollstat.options import check_flag, choice, parse_width, whole_number
+from rollstat.options import check_flag, parse_width
 from rollstat.registry import REGISTRY
-from rollstat.statistics.common import (
-    check_base,
-    check_decay,
-    check_halflife,
-    check_k,
-    check_number,
-    check_scale,
-    check_share,
-    check_target,
-    check_weights,
-)
+from rollstat.statistics.common import check_halflife, check_weights
 from rollstat.streaming.base import OPERATOR_COSTS
 from rollstat.streaming.operator_adapter import operator_of_fields
 from rollstat.streaming.window_spec import WindowSpec
@@ -42,32 +31,13 @@ from rollstat.windows import Expanding
 _ALL = WindowSpec.parse(Expanding())
 
 
-def _one_or_several(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what checks one value, or each of a sequence of them."""
-    several = (tuple, list, np.ndarray)
-    return lambda value: tuple(map(check, value)) if isinstance(value, several) else check(value)
-
-
-# What checks the statistics' own parameters, by name; operators check those that are not here.
-_CHECKS: dict[str, Callable[[Any], Any]] = {
-    "k": _one_or_several(check_k),
-    "q": _one_or_several(partial(check_number, "q", least=0.0, most=1.0)),
-    **{name: partial(check_number, name, least=0.0, most=1.0) for name in ("q_low", "q_high")},
-    "interpolation": partial(choice, "interpolation", choices=tuple(INTERPOLATIONS)),
-    "ties": partial(choice, "ties", choices=("first", "last")),
-    "method": partial(choice, "method", choices=tuple(METHODS)),
-    "ascending": partial(check_flag, "ascending"),
-    "pct": partial(check_flag, "pct"),
-    "threshold": partial(check_number, "threshold", least=0.0, most=np.inf),
-    "scale": check_scale,
-    "proportion": check_share,
-    "decay": check_decay,
-    "base": check_base,
-    "target": check_target,
-    "relative": partial(check_flag, "relative"),
-    "ddof": partial(whole_number, "ddof", minimum=0),
-    "lag": partial(whole_number, "lag", minimum=1),
-}
+def _plain(value: Any) -> Any:
+    """Return a parameter as a value of JSON."""
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return list(map(_plain, value))
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        return bool(value) if isinstance(value, np.bool_) else value
+    return int(value) if isinstance(value, numbers.Integral) else float(value)
 
 
 @dataclass(frozen=True)
@@ -84,8 +54,6 @@ class StreamRow:
         The example: arguments of the class, what is pushed (or an expression of `stream`), the answers.
     notes : str
         A paragraph of the docstring.
-    checks : mapping
-        What checks parameters by name, where it differs from other statistics.
     rejected : mapping
         Parameters of the function that the class does not have, and why.
     described : mapping
@@ -102,7 +70,6 @@ class StreamRow:
     pushed: str
     answered: str
     notes: str = field(default="", kw_only=True)
-    checks: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict, kw_only=True)
     rejected: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     described: Mapping[str, tuple[str, str]] = field(default_factory=dict, kw_only=True)
     algorithms: Mapping[str, str] = field(default_factory=dict, kw_only=True)
@@ -121,11 +88,14 @@ class StreamRow:
         return [p for p in registered.arguments if p.name in accepted]
 
     def check(self, **given: Any) -> dict[str, Any]:
-        """Return the statistic's own parameters, checked; raise if one does not fit."""
-        if set(given) != {p.name for p in self.positional} - {"window"}:
+        """Return the statistic's own parameters as values of JSON; raise if one does not fit."""
+        kinds = {p.name: p.annotation for p in self.positional if p.name != "window"}
+        if set(given) != set(kinds):
             raise TypeError(f"the parameters of {self.name} must all be given; got {', '.join(given)}")
-        checks = _CHECKS | dict(self.checks)
-        return {name: checks.get(name, lambda x: x)(value) for name, value in given.items()}
+        registered, own = REGISTRY[self.statistic], {name: _plain(value) for name, value in given.items()}
+        if registered.family != "exponential":  # whose weights are checked with the window
+            registered.resolve(*[np.empty(0)] * registered.series, **own, window=Expanding())
+        return {name: float(own[name]) if kinds[name] is float else own[name] for name in own}
 
 
 @dataclass(frozen=True)
@@ -338,11 +308,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "ptp": _WEDGE,
     "argmin": _POSITION,
     "argmax": _POSITION,
-    "argminmax": _POSITION
-    | {
-        "notes": "A result is a pair of rows.",
-        "checks": {"ties": partial(choice, "ties", choices=("first", "last", "opposite"))},
-    },
+    "argminmax": _POSITION | {"notes": "A result is a pair of rows."},
     "mode": {"cost": "O(m) comparisons"},
     "hampel": {
         "notes": "A result is a pair: the cleaned value, and whether the newest element is an outlier.",
