@@ -39,6 +39,8 @@ Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 _NO_ROWS = np.empty(0, np.int64)
 # No array has as many rows, and sums with their numbers do not overflow.
 _MOST_ROWS = 2**62
+# Share of windows that the ends of segments cut, up to which windows of rows are computed across them.
+_MOST_CUT = 0.25
 # Rows between two windows that are cheaper to read than to begin another block.
 _LARGEST_GAP = 1 << 12
 
@@ -274,6 +276,17 @@ class Windows:
         return 0
 
     @property
+    def few_cut(self) -> bool:
+        """Whether calls compute these windows fastest across segments, since the ends cut few of them."""
+        return False
+
+    def explicit(self, first: int, last: int) -> "ExplicitWindows":
+        """Return the windows of these output rows with bounds that are made once; `order` must be None."""
+        bounds = self.bounds(first, last)
+        position = None if last - first == self.length else self.position(first, last)
+        return ExplicitWindows(*bounds, self.length, self.min_periods, self.kind, position=position)
+
+    @property
     def whole(self) -> NDArray[np.intp] | slice:
         """Output rows that have no boundary window."""
         raise ValueError("mode='valid' needs a window of a fixed number of rows; got a duration or bounds")
@@ -374,6 +387,12 @@ class OffsetWindows(_RowWindows):
         first = max(self.left, 0)
         last = min(self.length - max(self.right, 0) + 1, self.length)
         return (first, last, width) if first < last else (0, 0, 0)
+
+    @property
+    def few_cut(self) -> bool:
+        """Whether calls compute these windows fastest across segments, since the ends cut few of them."""
+        cut = 0 if self._single else self.whole_width * (len(self.offsets) - 1)
+        return self.whole_width > 0 and cut <= _MOST_CUT * self.rows
 
     def across(self) -> "OffsetWindows":
         """Return the windows of the same rows if all segments were one."""
@@ -563,6 +582,20 @@ class ExplicitWindows(Windows):
             )
         return np.arange(first * self._step, last * self._step, self._step, dtype=np.int64)
 
+    def from_row(self, row: int) -> "ExplicitWindows":
+        """Return the windows over the data from a row on; none may belong to an earlier row or reach one."""
+        windows = copy(self)
+        windows.length, windows._arranged = self.length - row, {}
+        windows._start, windows._end = self._start - row, self._end - row
+        windows.memory = (windows._start, windows._end)
+        windows._position = None if self._position is None else self._position - row
+        return windows
+
+    @property
+    def first(self) -> int:
+        """The first row of the data that a window reaches, or their number."""
+        return int(self._start.min(initial=self.length))
+
     def arranged(self, any_order: bool) -> "ExplicitWindows":
         """Return the windows in an order in which bounds decrease at few `breaks` only.
 
@@ -616,6 +649,10 @@ class ExplicitWindows(Windows):
 
 class WindowsAt(ExplicitWindows):
     """Windows at given times that belong to no row."""
+
+    def explicit(self, first: int, last: int) -> "WindowsAt":
+        """Return the windows of these output rows with bounds that are made once; `order` must be None."""
+        return WindowsAt(*self.bounds(first, last), self.length, self.min_periods, self.kind)
 
     def _rows_of(self, first: int, last: int) -> NDArray[np.int64]:
         raise ValueError(

@@ -4,20 +4,19 @@
 
     keys --> order, segments --> bounds of each window --> calls, one for each selection --> columns
 
-Order statistics of one column and window, such as medians and quantiles, are found by one selection. Means
-follow from the sums of their windows.
+Features of one column and window share work, see :mod:`rollstat.statistics.joint_calls`.
 """
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.dtypes import flattened, without_infinities
+from rollstat.dtypes import without_infinities
 from rollstat.engine import work_on_threads
 from rollstat.features import frames
 from rollstat.features.definition import FeatureColumn, Features, by_width, naming
@@ -26,13 +25,11 @@ from rollstat.kernels.placing import LINE
 from rollstat.options import Options
 from rollstat.pandas.calls import POSITIONS
 from rollstat.registry import REGISTRY
-from rollstat.statistics.selection.computation import OrderStatistics
-from rollstat.windows import ExplicitWindows, Windows, WindowsAt
+from rollstat.statistics.joint_calls import JointCall, joint_calls
+from rollstat.windows import Windows
 
 # Masks of earlier features that a new one is compared with.
 _MASKS = 8
-# Share of windows that the ends of series cut, below which windows of rows are computed as if of one series.
-_MOST_CUT = 0.25
 
 
 def compute(features: Features, frame: Any, at: Any, threads: Any) -> Any:
@@ -105,26 +102,11 @@ class Order:
 
 @dataclass
 class _Job:
-    """A call, what converts its results, and the numbers of the columns that these are, by feature.
+    """A call, what converts its results, and the numbers of the columns that these are, by feature."""
 
-    Means follow from sums, if there is a job for them.
-    """
-
-    call: Any
+    call: JointCall
     convert: Callable[[Any, Any, str], Any]
     numbers: list[list[int]]
-    mean: "_Job | None" = None
-
-    def run(self) -> list[NDArray[Any]]:
-        """Return the results."""
-        results = flattened(self.call.run())
-        if self.mean is None:
-            return results
-        if np.isinf(np.ma.getdata(results[0])).any():  # where means may be finite
-            return [*results, *self.mean.run()]
-        count = REGISTRY["count"].resolve(self.call.arrays[0], window=self.call.window, threads=1).run()
-        with np.errstate(invalid="ignore"):  # no observation
-            return [*results, results[0] / np.ma.getdata(count)]
 
 
 class _Series:
@@ -187,48 +169,32 @@ class _Series:
             given["times"], given["at"] = frames.in_microseconds(given["times"], given["at"])
         checked = Options.check(center=center, closed=closed, **given)
         windows = checked.windows(window, checked.offsets(len(self._rows)))
-        cut = (len(given["segments"]) - 1) * windows.whole_width
-        if "at" not in given and windows.whole_width and cut <= _MOST_CUT * windows.rows:
-            return windows
-        made = WindowsAt if "at" in given else ExplicitWindows
-        return made(*windows.bounds(0, windows.rows), windows.length, windows.min_periods, windows.kind)
+        return windows if windows.few_cut else windows.explicit(0, windows.rows)
 
     def _merged(self, jobs: dict[Any, list[int]]) -> list[_Job]:
-        """Return the calls, one for order statistics, and one for sum and mean, of the same windows."""
-        found: dict[Any, _Job] = {}
-        for numbers in jobs.values():
+        """Return the calls, one for those that share work."""
+        calls, converts, every = [], [], list(jobs.values())
+        for numbers in every:
             column = self._features.columns[numbers[0]]
-            feature, keys = column.feature, self._values_keys(column)
+            feature, keys, windows = column.feature, self._values_keys(column), self._windows_key(column)
             sources = [self._shared[key] for key in keys]
             options = {k: v for k, v in feature.options.items() if k not in ("center", "closed")}
-            windows = self._windows_key(column)
             with naming(feature, column.window):
                 arrays = [source.values for source in sources]
                 call = feature.call(arrays, self._shared[windows], threads=1, **options)
-            shared = windows, *keys, *sorted(map(repr, options.items()))
-            key: Any = (numbers[0],)
-            make = getattr(call, "make", None)
-            if isinstance(make, partial) and make.func is OrderStatistics and not make.keywords["positions"]:
-                key = "selection", *shared
-            elif arrays[0].dtype == np.float64 and options.keys() <= {"min_periods"}:
-                key = feature.statistic, *shared
-                key = (numbers[0],) if key in found else key
-            job = found.setdefault(key, _Job(call, sources[0].convert, []))
-            if job.numbers and make is not None:
-                requests = *job.call.make.keywords["requests"], *make.keywords["requests"]
-                job.call = replace(job.call, make=partial(make, requests=requests), stack=False)
-            job.numbers.append(numbers)
-        for key in [key for key in found if key[0] == "mean"]:
-            if sums := found.get(("sum", *key[1:])):
-                sums.mean = found.pop(key)
-        return list(found.values())
+            calls.append(((windows, *keys), feature.statistic, call))
+            converts.append(sources[0].convert)
+        return [
+            _Job(joint, converts[joint.numbers[0]], [every[number] for number in joint.numbers])
+            for joint in joint_calls(calls)
+        ]
 
     def _run(self, found: list[Any], job: _Job) -> None:
         """Compute a job, and note for each column its result, where that is missing, and `convert`."""
         columns = self._features.columns
         feature = columns[job.numbers[0][0]].feature
         with naming(feature, columns[job.numbers[0][0]].window):
-            results = job.run()
+            results = job.call.run()
         name = REGISTRY[feature.statistic].function.__name__
         if feature.statistic in POSITIONS and feature.parameters.get("relative_to", "data") == "data":
             for rows in map(np.ma.getdata, results):
@@ -237,8 +203,7 @@ class _Series:
         if not self._rows.implementation.is_pandas():
             missing = [self._put_mask(mask) for mask in missing_results(name, results, filled=False)]
             results = list(map(np.ma.getdata, results))
-        several = job.numbers if job.mean is None else [*job.numbers, *job.mean.numbers]
-        numbers = (number for each in several for number in each)
+        numbers = (number for each in job.numbers for number in each)
         for number, result, mask in zip(numbers, results, missing):
             found[number] = result, mask, job.convert
 

@@ -17,8 +17,9 @@ import numbers
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +33,12 @@ from rollstat.names import reject_unknown
 from rollstat.options import parse_width
 from rollstat.registry import REGISTRY, Statistic
 from rollstat.spark.arrow_columns import MAX_DIGITS, Kind, MaskedColumn, kind_of, result_type
-from rollstat.windows import Around, Expanding, Forward
+from rollstat.statistics.joint_calls import joint_calls
+from rollstat.windows import Around, Expanding, Forward, Windows
 
 DECIMAL_SUMS = ("mean", "sum")
+CALL_ERRORS = (ArithmeticError, MemoryError, TypeError, ValueError)  # what a statistic may raise
+OF_BOUNDS = {"center": False, "closed": None, "equal_times": "past"}  # options of windows with bounds
 _LIMB_BITS = 32
 _NEW_DIGITS = 4  # that a mean has after those of the column
 _NEW_SUM_DIGITS = 10
@@ -523,6 +527,48 @@ def evaluate(
     """Call the public function and return one array for each of its results."""
     given = statistic.given(inputs) | {"window": window, **parameters}
     return flattened(statistic.function(**given, **options))
+
+
+def evaluate_calls(
+    calls: Sequence[SparkCall],
+    given: Callable[[SparkCall], tuple[Sequence[MaskedColumn], Windows, Mapping[str, Any]]],
+) -> list[list[NDArray[Any]] | Exception]:
+    """Return the results of each call, or the error of a call that shares its work.
+
+    Parameters
+    ----------
+    calls : sequence of SparkCall
+        The calls.
+    given : callable
+        Returns the columns that a call takes, the windows and the options of all calls with its window.
+    """
+    asked = [((call.window, call.inputs), call.statistic, _resolved(call, *given(call))) for call in calls]
+    found: dict[int, Any] = {}
+    for joint in joint_calls(asked):
+        try:
+            results = iter(joint.run())
+            for number in joint.numbers:
+                found[number] = list(islice(results, len(calls[number].types)))
+        except CALL_ERRORS as error:
+            found.update(dict.fromkeys(joint.numbers, error))
+    return [found[number] for number in range(len(calls))]
+
+
+def _resolved(
+    call: SparkCall, columns: Sequence[MaskedColumn], windows: Windows, options: Mapping[str, Any]
+) -> Any:
+    """Return a call that has not run."""
+    options = {**options, **OF_BOUNDS}
+    if call.sums_decimals or columns[0].dtype.kind == "O":
+        return _Coded(partial(evaluate_call, call, columns, windows, options))
+    statistic = REGISTRY[call.statistic]
+    return statistic.resolve(**statistic.given(columns), window=windows, **call.parameters, **options)
+
+
+class _Coded(NamedTuple):
+    """A call for which other values stand for those of the columns."""
+
+    run: Callable[[], list[NDArray[Any]]]
 
 
 def evaluate_call(

@@ -24,7 +24,7 @@ the current hash. So memory is a window and a batch for each key that shares a h
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +33,13 @@ from pyspark.sql import types as T
 
 from rollstat.options import Options
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregates import CallWindow, SparkCall, evaluate_call
+from rollstat.spark.aggregates import (
+    OF_BOUNDS,
+    CallWindow,
+    SparkCall,
+    evaluate_call,
+    evaluate_calls,
+)
 from rollstat.spark.arrow_columns import (
     Kind,
     MaskedColumn,
@@ -46,7 +52,6 @@ from rollstat.spark.arrow_columns import (
 )
 from rollstat.windows import Windows
 
-CALL_ERRORS = (ArithmeticError, MemoryError, TypeError, ValueError)  # what a statistic may raise
 _MIN_ROWS = 4096  # fewer new rows do not pay for a call
 _FEW_BYTES = 1_000_000  # while pending rows take less, wait for eight times as many
 _CALENDAR_SLACK = np.timedelta64(2, "D")
@@ -150,6 +155,27 @@ class WalkPlan:
         """The columns among `ties` that can decide a result at a label; windows hold all rows of a time."""
         of_order = any(REGISTRY[call.statistic].ordered or not call.window.by_width for call in self.calls)
         return self.ties if of_order else tuple(index for index, _ in self.inputs if index in self.ties)
+
+
+class _Made(NamedTuple):
+    """Windows that calls share.
+
+    Attributes
+    ----------
+    first : int
+        The first held row that they reach.
+    windows : Windows
+        Over the rows from there on.
+    options : mapping
+        Of the calls.
+    asked : slice
+        Which results the calls are asked for.
+    """
+
+    first: int
+    windows: Windows
+    options: Mapping[str, Any]
+    asked: slice
 
 
 class Walk:
@@ -288,17 +314,15 @@ class Walk:
         given = window.with_times(self.whole[-1].data[first:])
         return given | ({"segments": offsets} if len(offsets) > 2 else {})
 
-    def _asked(self, first: int, done: int) -> slice:
-        """Return which results of a call over the held rows from `first` on are asked for."""
-        return slice(self.computed - first, done - first)
-
     def _windows(self) -> dict[CallWindow, Windows]:
         """Return the windows of each kind over all held rows."""
-        return {
-            window: Options.check(**self._options(plain, 0)).windows(window.given, self.offsets)
-            for window in self.plan.windows
-            for plain in (replace(window, aging=False),)  # ages do not matter to bounds
-        }
+        return {window: self._windows_from(window, 0) for window in self.plan.windows}
+
+    def _windows_from(self, window: CallWindow, first: int) -> Windows:
+        """Return windows over the held rows from `first` on."""
+        plain = replace(window, aging=False)  # ages do not matter to bounds
+        options = Options.check(**self._options(plain, first))
+        return options.windows(window.given, options.offsets(self.held - first))
 
     def _complete(self, windows: Iterable[Windows]) -> int:
         """Return the first held row whose windows may need later rows."""
@@ -309,23 +333,33 @@ class Walk:
 
     def _compute(self, windows: Mapping[CallWindow, Windows], done: int) -> None:
         """Compute the held rows from the first without results up to `done`."""
-        # Narrow windows do not reach all held rows.
-        last = self.computed if self.plan.label is None else self.held
-        reached = {
-            key: 0 if key.by_calendar else min(own.bound(self.computed)[0], last)
-            for key, own in windows.items()
-        }
+        made = {key: self._made(key, own, done) for key, own in windows.items()}
+
+        def given(call: SparkCall) -> tuple[list[MaskedColumn], Windows, Mapping[str, Any]]:
+            own = made[call.window]
+            return [self.whole[number][own.first :] for number in call.inputs], own.windows, own.options
+
         every: list[NDArray[Any]] = []
-        for call in self.plan.calls:
-            first = reached[call.window]
-            given = [self.whole[number][first:] for number in call.inputs]
-            try:
-                results = evaluate_call(call, given, call.window.given, self._options(call.window, first))
-                results = [result[self._asked(first, done)] for result in results]
-            except CALL_ERRORS as error:
-                results, first = self._retry(call, windows[call.window], done, error), 0
+        for call, results in zip(self.plan.calls, evaluate_calls(self.plan.calls, given)):
+            first, _, _, asked = made[call.window]
+            if isinstance(results, Exception):
+                results, first = self._retry(call, windows[call.window], done, results), 0
+            else:
+                results = [result[asked] for result in results]
             every += [self._positions(r, first) if call.positions else r for r in results]
         self._add_results(every)
+
+    def _made(self, window: CallWindow, own: Windows, done: int) -> "_Made":
+        """Return the windows of the rows up to `done`, which calls share, over the rows that they reach."""
+        if own.few_cut:
+            first = min(own.bound(self.computed)[0], self.computed)
+            shared, asked = self._windows_from(window, first), slice(self.computed - first, done - first)
+        else:
+            every, asked = own.explicit(self.computed, done), slice(None)
+            first = min(every.first, self.computed if self.plan.label is None else self.held)
+            shared = every.from_row(first)
+        options = self._options(window, first) if window.aging else window.options
+        return _Made(first, shared, options, asked)
 
     def _add_results(self, results: Iterable[NDArray[Any]]) -> None:
         """Append to each new column."""
@@ -346,7 +380,7 @@ class Walk:
         The held rows cut windows short: those of rows that have their results, and those of rows whose
         windows are incomplete. Such a partial sum may overflow where no whole window does.
         """
-        options = dict(call.window.options) | {"center": False, "closed": None, "equal_times": "past"}
+        options = dict(call.window.options) | OF_BOUNDS
         if options.get("min_periods") is None:
             options["min_periods"] = windows.min_periods
 
@@ -356,7 +390,7 @@ class Walk:
             times = {"times": self.whole[-1].data[: int(end.max())]} if call.window.aging else {}
             return evaluate_call(call, given, (start, end), options | times)
 
-        if isinstance(error, OverflowError) and not _fails(results, done):
+        if not isinstance(error, MemoryError) and not _fails(results, done):
             return results(done)
         raise failure(call, self.computed, done, results, error, self._describe_held) from error
 

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from rollstat.operators.interface import NOTHING
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import (
+    CALL_ERRORS,
     DECIMAL_SUMS,
     SparkCall,
     decimal_results,
@@ -39,7 +40,7 @@ from rollstat.spark.aggregates import (
     integers,
 )
 from rollstat.spark.arrow_columns import MaskedColumn, missing_rows
-from rollstat.spark.batch_walk import CALL_ERRORS, Walk, WalkPlan, failure
+from rollstat.spark.batch_walk import Walk, WalkPlan, failure
 from rollstat.spark.buckets import MAX_BUCKETS
 from rollstat.streaming import STREAMS
 from rollstat.streaming.operator_adapter import OperatorAdapter

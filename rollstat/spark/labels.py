@@ -150,10 +150,6 @@ class LabelWalk(Walk):
         at = np.array([*self.label_starts, len(self.times[0])], np.int64)
         return given | {"segments": np.maximum(self.offsets - first, 0), "at_segments": at}
 
-    def _asked(self, first: int, done: int) -> slice:
-        """Return which results of a call are asked for."""
-        return slice(None)
-
     def _step(self, *, final: bool) -> Iterator[pa.RecordBatch]:
         """Compute the results of all labels, drop old rows, and return the finished batches."""
         self._join()

@@ -27,8 +27,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rollstat.options import Options, parse_width, width_text
-from rollstat.spark.aggregates import CallWindow, evaluate_call
+from rollstat.spark.aggregates import OF_BOUNDS, CallWindow, SparkCall, evaluate_call, evaluate_calls
 from rollstat.spark.arrow_columns import (
+    MaskedColumn,
     arrow_type,
     changes,
     compare,
@@ -37,13 +38,12 @@ from rollstat.spark.arrow_columns import (
     to_arrow,
     to_masked,
 )
-from rollstat.spark.batch_walk import CALL_ERRORS, WalkPlan, describe, failure, read_times
+from rollstat.spark.batch_walk import WalkPlan, describe, failure, read_times
 from rollstat.windows import ExplicitWindows
 
 PART = 2048  # rows
 HEADER = -1  # in place of the number of a part
 _ROWS = 2**18  # in one call, unless a series has more
-_WHOLE = {"center": False, "closed": None, "equal_times": "past"}  # bounds are given
 
 RETURNED, LATE, NULL_TIME = range(3)  # fates of a row
 
@@ -317,27 +317,39 @@ class SeriesRows:
         columns = [
             to_masked(merged.rows.column(self.columns.index(index)), kind) for index, kind in self.plan.inputs
         ]
-        for call in self.plan.calls:
-            start, end, needs = merged.bounds[call.window]
-            start, end, given = start[chosen], end[chosen], [columns[i] for i in call.inputs]
-            options = {**call.window.options, **_WHOLE, "min_periods": needs}
-            if call.window.aging:
+        made = {}
+        for window, (start, end, needs) in merged.bounds.items():
+            options = {**window.options, "min_periods": needs}
+            if window.aging:
                 options |= {"times": merged.times, "segments": merged.offsets}
+            bounds = start[chosen], end[chosen]
+            made[window] = ExplicitWindows(*bounds, len(merged.place), position=chosen), options
 
-            def attempt(last: int) -> list[NDArray[Any]]:
-                bounds, own = (start[:last], end[:last]), chosen[:last]  # noqa: B023  # used at once
-                windows = ExplicitWindows(*bounds, len(merged.place), position=own)
-                return evaluate_call(call, given, windows, options)  # noqa: B023  # used at once
+        def given(call: SparkCall) -> tuple[list[MaskedColumn], ExplicitWindows, dict[str, Any]]:
+            return [columns[i] for i in call.inputs], *made[call.window]
 
-            try:
-                results = attempt(len(chosen))
-            except CALL_ERRORS as error:
-                raise failure(
-                    call, 0, len(chosen), attempt, error, lambda row: describe(self.plan, rows, row)
-                ) from error
+        for call, results in zip(self.plan.calls, evaluate_calls(self.plan.calls, given)):
+            if isinstance(results, Exception):
+                raise self._failure(call, *given(call), results, rows) from results
             every += [_positions(r, merged, dropped) if call.positions else r for r in results]
         for i, (result, field) in enumerate(zip(every, self.plan.fields, strict=True)):
             yield f"new{i}", to_arrow(result, field.dataType)
+
+    def _failure(
+        self,
+        call: SparkCall,
+        columns: list[MaskedColumn],
+        windows: ExplicitWindows,
+        options: dict[str, Any],
+        error: Exception,
+        rows: pa.RecordBatch,
+    ) -> Exception:
+        """Return an error that names the first of the `rows` at which a call fails."""
+
+        def attempt(last: int) -> None:
+            evaluate_call(call, columns, windows.explicit(0, last), {**options, **OF_BOUNDS})
+
+        return failure(call, 0, windows.rows, attempt, error, lambda row: describe(self.plan, rows, row))
 
     def _write(
         self,

@@ -1,6 +1,8 @@
 """The walk over sorted batches, without Spark, equals the array functions and takes little memory."""
 
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -210,6 +212,15 @@ def test_missing_times_are_an_error_for_windows_by_width_only():
     assert len(list(Walk(plan(3)).run(cut(rows, [5])))) == 1
 
 
+def replaced(statistic, function):
+    """Return a statistic with another function."""
+
+    def resolve(**given):
+        return SimpleNamespace(run=partial(function, **given))
+
+    return replace(statistic, function=function, resolve=resolve)
+
+
 def test_a_failing_kernel_names_the_key_and_the_row(monkeypatch):
     statistic = REGISTRY["median"]
     real = statistic.function
@@ -219,8 +230,7 @@ def test_a_failing_kernel_names_the_key_and_the_row(monkeypatch):
             raise OverflowError("too large")
         return real(arr, window, **options)
 
-    broken = replace(statistic, function=fails_on_row_31)
-    monkeypatch.setitem(REGISTRY, "median", broken)
+    monkeypatch.setitem(REGISTRY, "median", replaced(statistic, fails_on_row_31))
     rows = table([20, 30], 1)
     rows = rows.set_column(3, "x", pa.array(np.arange(50.0)))
     for sizes in ([50], [7], [1]):
@@ -268,8 +278,7 @@ def test_memory_that_runs_out_names_the_key_and_the_row(monkeypatch):
             np.empty(2**50)
         return np.zeros(len(arr))
 
-    greedy = replace(REGISTRY["median"], function=grows)
-    monkeypatch.setitem(REGISTRY, "median", greedy)
+    monkeypatch.setitem(REGISTRY, "median", replaced(REGISTRY["median"], grows))
     walk = Walk(plan(3, {"median": ("median", "x")}))
     with pytest.raises(MemoryError, match=r"^median failed at key=None, time=.*row=0: Unable to allocate"):
         list(walk.run(cut(table([20], 1), [20])))

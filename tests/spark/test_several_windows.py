@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -64,16 +65,16 @@ def test_a_worker_holds_the_rows_of_the_widest_window_only():
 
 
 def test_narrow_windows_take_only_the_rows_that_they_reach(monkeypatch):
-    import rollstat.spark.batch_walk as module
+    import rollstat.spark.aggregates as module
 
     taken = {10: 0, 1000: 0}
-    real = module.evaluate_call
+    real = module._resolved
 
     def counting(call, columns, window, options):
-        taken[window] += len(columns[0])
+        taken[call.window.given] += len(columns[0])
         return real(call, columns, window, options)
 
-    monkeypatch.setattr(module, "evaluate_call", counting)
+    monkeypatch.setattr(module, "_resolved", counting)
     walk = Walk(plan(None, [rs.count("x").over(10, 1000)]))
     walk.min_rows = walk.wait_rows = 1
     for batch in cut(table([4000], 5), [100]):
@@ -81,6 +82,29 @@ def test_narrow_windows_take_only_the_rows_that_they_reach(monkeypatch):
         list(walk.flush(final=False))
     assert taken[10] <= 4000 + 40 * 9
     assert taken[1000] > 30 * 1000
+
+
+def test_calls_of_one_window_share_their_work(monkeypatch):
+    import rollstat.spark.aggregates as module
+
+    runs = []
+    real = module.joint_calls
+
+    def counting(calls):
+        found = real(calls)
+        runs.append([joint.numbers for joint in found])
+        return found
+
+    monkeypatch.setattr(module, "joint_calls", counting)
+    aggs = [getattr(rs, name)("x").over(3, 5, min_periods=1) for name in ("mean", "median", "sum")]
+    aggs.append(rs.quantile("x", [0.25, 0.75]).over(3, 5, min_periods=1))
+    batches = cut(table([40, 3, 20], 5), [10])
+    together = results(Walk(plan(None, aggs)), batches)
+    assert sorted(runs[0]) == [[2, 6], [3, 7], [4, 0], [5, 1]]
+    for agg in aggs:
+        alone = results(Walk(plan(None, [agg])), batches)
+        for name in alone.column_names:
+            np.testing.assert_allclose(together[name], alone[name], rtol=1e-14)
 
 
 def test_names_of_windows():
