@@ -785,7 +785,7 @@ def _checked_times(times: Any, at: Any, offsets: NDArray[np.int64], length: int)
     if asked is not None:
         asked = _plain_times("at", asked)
         _reject_nan("at", asked)
-        if unit is not None and (asked == _NAT).any():
+        if unit is not None and asked.min(initial=0) == _NAT:
             raise ValueError(f"at must not be missing; row {int((asked == _NAT).argmax())} is NaT")
         asked = read_only(np.ascontiguousarray(_descending(asked, unit) if descending else asked))
     array = read_only(np.ascontiguousarray(_descending(array, unit) if descending else array))
@@ -823,7 +823,7 @@ def _plain_times(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _reject_nan(name: str, array: NDArray[Any]) -> None:
-    if np.isnan(array).any():
+    if array.dtype.kind == "f" and np.isnan(array).any():
         raise ValueError(f"{name} must not be missing; row {int(np.isnan(array).argmax())} is NaN")
 
 

@@ -35,6 +35,8 @@ from rollstat.kernels.time_bounds import (
 from rollstat.thresholds import ANY_ORDER_ROWS, ANY_ORDER_SHARE
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
+# The rows before each edge of windows over the same times, by its distance and whether equal times pass.
+Edges = dict[tuple[Any, bool], NDArray[np.int64]]
 
 _NO_ROWS = np.empty(0, np.int64)
 # No array has as many rows, and sums with their numbers do not overflow.
@@ -220,6 +222,7 @@ class Windows:
     breaks = _NO_ROWS
     one_chain = True
     any_order = False
+    _found: "Found | None" = None
 
     def arranged(self, any_order: bool) -> "Windows":
         """Return the windows in an order in which bounds decrease at few `breaks` only.
@@ -280,11 +283,18 @@ class Windows:
         """Whether calls compute these windows fastest across segments, since the ends cut few of them."""
         return False
 
-    def explicit(self, first: int, last: int) -> "ExplicitWindows":
-        """Return the windows of these output rows with bounds that are made once; `order` must be None."""
-        bounds = self.bounds(first, last)
+    def explicit(self, first: int, last: int, edges: "Edges | None" = None) -> "ExplicitWindows":
+        """Return the windows of these output rows with bounds that are made once; `order` must be None.
+
+        Windows of the same rows over the same times can share `edges`.
+        """
+        bounds = self._bounds_with(first, last, edges)
         position = None if last - first == self.length else self.position(first, last)
         return ExplicitWindows(*bounds, self.length, self.min_periods, self.kind, position=position)
+
+    def _bounds_with(self, first: int, last: int, edges: "Edges | None") -> Bounds:
+        """Return the bounds of these output rows, shared with `edges` if they are found."""
+        return self.bounds(first, last) if self._found is None else self._found.bounds(first, last, edges)
 
     @property
     def whole(self) -> NDArray[np.intp] | slice:
@@ -460,6 +470,8 @@ class TimeWindows(_RowWindows):
     gap : int
         Difference of successive times if it is positive and always the same, else 0.
     """
+
+    _found: "Found"
 
     def __init__(
         self,
@@ -650,9 +662,10 @@ class ExplicitWindows(Windows):
 class WindowsAt(ExplicitWindows):
     """Windows at given times that belong to no row."""
 
-    def explicit(self, first: int, last: int) -> "WindowsAt":
+    def explicit(self, first: int, last: int, edges: "Edges | None" = None) -> "WindowsAt":
         """Return the windows of these output rows with bounds that are made once; `order` must be None."""
-        return WindowsAt(*self.bounds(first, last), self.length, self.min_periods, self.kind)
+        bounds = self._bounds_with(first, last, edges)
+        return WindowsAt(*bounds, self.length, self.min_periods, self.kind)
 
     def _rows_of(self, first: int, last: int) -> NDArray[np.int64]:
         raise ValueError(
@@ -671,6 +684,8 @@ class OrderedWindowsAt(WindowsAt):
     length, min_periods
         As in :class:`ExplicitWindows`.
     """
+
+    _found: "Found"
 
     def __init__(self, found: "Found", length: int, min_periods: int) -> None:
         super().__init__(_NO_ROWS, _NO_ROWS, length, min_periods, "at")
@@ -706,19 +721,27 @@ class Found(NamedTuple):
     own: NDArray[Any]
     position: Callable[[int, int], NDArray[np.int64]] | None
 
-    def bounds(self, first: int, last: int) -> Bounds:
-        """Return the bounds of the windows ``first, ..., last - 1``, int64."""
+    def bounds(self, first: int, last: int, edges: Edges | None = None) -> Bounds:
+        """Return the bounds of the windows ``first, ..., last - 1``, int64, shared with `edges` if given."""
         offsets, own = self.offsets, read_only(self.own[first:last])
         own_offsets = np.minimum(np.maximum(self.own_offsets, first), last) - first
         reach = _of_windows(self.reach, slice(first, last))
         rows = None if self.position is None else self.position(first, last)
 
-        def count(distance: Any, passes: bool) -> NDArray[np.int64]:
+        def found(distance: Any, passes: bool) -> NDArray[np.int64]:
             """Return the rows before the edge at a distance from the time of each window."""
             out = np.empty(len(own), np.int64)
             distances = np.array(distance, self.times.dtype, ndmin=1)
             edge_bounds(self.times, offsets, own, own_offsets, distances, passes, out)
             return out
+
+        def count(distance: Any, passes: bool) -> NDArray[np.int64]:
+            """Return the same, once for windows with common edges."""
+            if edges is None or np.ndim(distance):
+                return found(distance, passes)
+            if (distance, passes) not in edges:
+                edges[distance, passes] = found(distance, passes)
+            return edges[distance, passes]
 
         if isinstance(reach, Interval):
             before, after, left_closed, right_closed = reach
@@ -727,7 +750,8 @@ class Found(NamedTuple):
                 end = np.add(rows, 1, out=rows)
             else:
                 end = count(0 if after is None else after, right_closed)
-            return start, np.maximum(start, end, out=end)
+            may_be_empty = not np.min(before + (0 if after is None else after), initial=1) > 0
+            return start, np.maximum(start, end) if may_be_empty else end
         low, high = offsets[:-1], offsets[1:]
         if len(offsets) > 2:
             low, high = (np.repeat(bound, np.diff(own_offsets)) for bound in (low, high))

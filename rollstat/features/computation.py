@@ -26,7 +26,7 @@ from rollstat.options import Options
 from rollstat.pandas.calls import POSITIONS
 from rollstat.registry import REGISTRY
 from rollstat.statistics.joint_calls import JointCall, joint_calls
-from rollstat.windows import Windows
+from rollstat.windows import Edges, Windows
 
 # Masks of earlier features that a new one is compared with.
 _MASKS = 8
@@ -118,6 +118,7 @@ class _Series:
         self._own = Order(features, keys, [rows] if labels is None else [rows, labels])
         self._columns = [i for i, column in enumerate(features.columns) if column.by == keys]
         self._shared: dict[Any, Any] = {}  # first the feature that needs it, then what is shared
+        self._edges: Edges = {}
         self._masks: deque[tuple[NDArray[np.bool_], NDArray[np.bool_]]] = deque(maxlen=_MASKS)
 
     def compute(self, found: list[Any], threads: int) -> None:
@@ -169,7 +170,7 @@ class _Series:
             given["times"], given["at"] = frames.in_microseconds(given["times"], given["at"])
         checked = Options.check(center=center, closed=closed, **given)
         windows = checked.windows(window, checked.offsets(len(self._rows)))
-        return windows if windows.few_cut else windows.explicit(0, windows.rows)
+        return windows if windows.few_cut else windows.explicit(0, windows.rows, self._edges)
 
     def _merged(self, jobs: dict[Any, list[int]]) -> list[_Job]:
         """Return the calls, one for those that share work."""
