@@ -49,11 +49,11 @@ def nearest(name: str, own: Sequence[str], common: Iterable[str] = ()) -> str | 
     return None
 
 
-def no_attribute(module: str, name: str, known: Sequence[str]) -> AttributeError:
-    """Return the error for an attribute that a module lacks; it names the statistic that was meant."""
+def no_attribute(owner: str, name: str, known: Sequence[str]) -> AttributeError:
+    """Return the error for an attribute that `owner` lacks; it names the statistic that was meant."""
     meant = None if name.startswith("_") else nearest(name, known)
     hint = f"; did you mean {meant}?" if meant else ""
-    return AttributeError(f"module {module!r} has no attribute {name!r}{hint}", name=name)
+    return AttributeError(f"{owner} has no attribute {name!r}{hint}", name=name)
 
 
 def reject_unknown(caller: str, given: Iterable[str], own: Sequence[str], common: Iterable[str] = ()) -> None:

@@ -65,6 +65,8 @@ def test_an_unknown_attribute_suggests_the_nearest_one():
         with pytest.raises(AttributeError, match=rf"attribute {name}; did you mean {meant}\?"):
             getattr(rollstat, name)
     assert not hasattr(rollstat, "_repr_mimebundle_")
+    with pytest.raises(AttributeError, match=r"no columns: write frame\['x'\]\.rollstat"):
+        _ = pd.DataFrame({"x": X}).rollstat.x
     for name, meant in (("percentile", "quantile"), ("medain", "median"), ("distinct", "nunique")):
         for module in (rollstat.features, rollstat.spark):
             with pytest.raises(AttributeError, match=rf"attribute '{name}'; did you mean {meant}\?"):

@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
         return _load(name)
     if name in REGISTRY:
         return import_module("rollstat.features.definition").builder(name)
-    raise no_attribute(__name__, name, list(REGISTRY))
+    raise no_attribute("module 'rollstat.features'", name, list(REGISTRY))
 
 
 def __dir__() -> list[str]:

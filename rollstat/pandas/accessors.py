@@ -15,7 +15,7 @@ import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
 import rollstat
-from rollstat.names import nearest, reject_unknown
+from rollstat.names import no_attribute, reject_unknown
 from rollstat.pandas.calls import STATISTICS
 from rollstat.pandas.exponential import NAMES, ExponentialMovingWindow
 from rollstat.pandas.groups import GroupBy
@@ -279,9 +279,11 @@ class _Accessor:
         self._data = data
 
     def __getattr__(self, name: str) -> Any:
-        meant = None if name.startswith("_") else nearest(name, list(STATISTICS))
-        hint = f"; did you mean {meant}?" if meant else ""
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{hint}", name=name)
+        owner = type(self).__name__
+        if name in getattr(vars(self).get("_data"), "columns", ()):
+            text = f"{owner} has no columns: write frame[{name!r}].rollstat"
+            raise AttributeError(text, name=name)
+        raise no_attribute(owner, name, list(STATISTICS))
 
     def idxmin(self, window: Any, *, numeric_only: bool = False, **options: Any) -> Any:
         """Return the label of the row with the first minimum of each window.

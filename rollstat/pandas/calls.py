@@ -226,7 +226,7 @@ def no_numbers(text: str, name: str) -> DataError:
     """Return pandas' error for a column without numbers, with a note that names the way out."""
     error = DataError(text)
     taken = "strings, objects and categories" if name in _CODED else "times, durations and decimals"
-    error.add_note(f"with keep_dtype=True {name} takes columns of {taken}")
+    error.add_note(f"with keep_dtype=True, {name} supports columns of {taken}")
     return error
 
 

@@ -378,7 +378,9 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
             try:
                 columns.append(call.column(column))
             except NotNumbers as error:
-                raise no_numbers(f"Cannot aggregate non-numeric type: {column.dtype}", call.name) from error
+                found = no_numbers(f"Cannot aggregate non-numeric type: {column.dtype}", call.name)
+                found.add_note("numeric_only=True skips such columns")
+                raise found from error
         if columns[0].ndim == 2:
             names = [*frame.columns.names, *columns[0].columns.names]
             return pd.concat(columns, axis=1, keys=list(frame.columns), names=names)
@@ -748,7 +750,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         if call is not None:
             return call, "rollstat has a statistic for it"
         if windows is None:
-            return None, "a function that takes Series, or these windows"
+            return None, self._reason() if raw is True else "a function that takes a Series"
         parameters = {"function": func, "args": args or (), "kwargs": kwargs}
         if not self._options and columns is None:
             reason = self._reason_for_function(func, args or (), kwargs)

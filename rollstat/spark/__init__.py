@@ -46,7 +46,7 @@ def __getattr__(name: str) -> Any:
     aggregates = import_module("rollstat.spark.aggregates")
     if name in aggregates.BUILDERS:
         return aggregates.builder(name)
-    raise no_attribute(__name__, name, list(aggregates.BUILDERS))
+    raise no_attribute("module 'rollstat.spark'", name, list(aggregates.BUILDERS))
 
 
 def __dir__() -> list[str]:

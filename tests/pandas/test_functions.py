@@ -114,7 +114,7 @@ def test_frames_and_names_in_agg():
 def test_what_python_must_call():
     series = pd.Series(DATA["gaps"])
     windows = series.rollstat.rolling(4, min_periods=1)
-    reason = "a function that takes Series, or these windows"
+    reason = "a function that takes a Series"
     for call in (
         lambda: windows.apply(lambda window: window.max()),
         lambda: windows.apply(stats.skew),
