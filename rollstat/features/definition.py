@@ -2,11 +2,13 @@
 
 import json
 import numbers
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from importlib import import_module
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
@@ -85,7 +87,18 @@ class Feature:
         return replace(self, windows=tuple(map(_window, windows)), options=options)
 
     def alias(self, *names: str) -> "Feature":
-        """Return the same feature with a name for each new column: for each window, one for each result."""
+        """Return the same feature with other names.
+
+        Parameters
+        ----------
+        *names : str
+            A name for each new column: for each window, one for each result. With several windows, also one
+            for each result, to which an underscore and the window are added.
+
+        Returns
+        -------
+        Feature
+        """
         return replace(self, names=_names("names", names))
 
     def by(self, *keys: str) -> "Feature":
@@ -253,17 +266,16 @@ class Features:
     def _columns(self, feature: Feature) -> list[FeatureColumn]:
         keys = self.by if feature.keys is None else feature.keys
         dtypes = [(window, self._dtypes(feature, window)) for window in feature.windows]
-        if feature.names:
-            names = iter(feature.names)
-            if len(feature.names) != sum(len(found) for _, found in dtypes):
-                raise ValueError(
-                    f"alias of {feature} must give {sum(len(found) for _, found in dtypes)} name(s); "
-                    f"got {len(feature.names)}"
-                )
-        else:
-            names = iter(
-                name for window, found in dtypes for name in self._default(feature, window, len(found))
-            )
+        results, count = len(dtypes[0][1]), sum(len(found) for _, found in dtypes)
+        names = iter(feature.names)
+        if not feature.names:
+            names = iter(name for window, _ in dtypes for name in self._default(feature, window, results))
+        elif len(feature.names) == results < count:
+            pairs = product(feature.windows, feature.names)
+            names = iter(re.sub(r"\W", "_", f"{name}_{_label(window)}") for window, name in pairs)
+        elif len(feature.names) != count:
+            allowed = " or ".join(map(str, sorted({results, count})))
+            raise ValueError(f"alias of {feature} must give {allowed} name(s); got {len(feature.names)}")
         return [
             FeatureColumn(next(names), dtype, window, feature, keys)
             for window, found in dtypes

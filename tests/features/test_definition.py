@@ -38,6 +38,11 @@ def test_columns_say_names_windows_and_dtypes():
         ("shop_amount_price_cov_0_36h", "36h"),
         ("decayed", 3),
     ]
+    quantiles = f.quantile("amount", [0.1, 0.9]).over("1D", Forward(3)).alias("low", "high")
+    names = [column.name for column in f.Features([quantiles], on="time").columns]
+    assert names == ["low_1D", "high_1D", "low_forward_3", "high_forward_3"]
+    with pytest.raises(ValueError, match=r"must give 2 or 4 name\(s\); got 3"):
+        f.Features([quantiles.alias("a", "b", "c")], on="time")
     assert {column.dtype for column in columns} == {np.dtype(np.float64)}
     assert [column.by for column in columns[5:]] == [("customer",), ("shop",), ("customer",)]
     assert f.Features([f.argmax("x").over(3)]).columns[0].dtype == np.int64
