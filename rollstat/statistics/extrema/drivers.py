@@ -19,6 +19,7 @@ from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
 from rollstat.kernels.extrema.any_windows import correct_positions, growing, locate, scan
 from rollstat.kernels.extrema.doubling import allocate
+from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, record_nan
 from rollstat.operators import choices
 from rollstat.plan import IN_ANY_ORDER, Choice
 from rollstat.statistics.aggregate.drivers import aggregate, prepare_once
@@ -27,6 +28,7 @@ from rollstat.thresholds import BLOCKWISE, FEW_EXTREMA_ROWS
 _operators: Any = choices  # type checkers take class attributes of the operators for fields
 _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
+_MARKED_ROWS = 1 << 16  # values and results of so many fit in the second cache
 
 
 class Extremum(NamedTuple):
@@ -93,6 +95,27 @@ def _slide(
     return bool(kernel(order, values, width, size, scratch, shift, out))
 
 
+def _slide_and_mark(
+    order: Least | Greatest, block: Block, out: NDArray[Any], bitmaps: dict[int, NDArray[np.uint64]]
+) -> bool:
+    """Write the extremum of every window, NaN in rows with too few observations; return whether NaN may be.
+
+    Rows are marked while they are in the cache. `bitmaps` keeps what is missing from one order to the next.
+    """
+    values, width, nan = block.values, block.width, False
+    rows = max(_MARKED_ROWS, 8 * width)
+    kernel, size, scratch = kernel_for_rows(order, values.dtype, width, out[:rows])
+    for first in range(0, len(out), rows):
+        part, seen = out[first : first + rows], values[first : first + rows + width - 1]
+        if kernel(order, seen, width, size, scratch, 0, part):
+            nan = True
+            if first not in bitmaps:
+                bitmaps[first] = empty_bitmap(len(seen))
+                record_nan(seen, bitmaps[first])
+            mark_insufficient(bitmaps[first], width, block.nan_below, out.dtype.type(np.nan), part)
+    return nan
+
+
 def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArray[Any]:
     """Return the values in at least `itemsize` bytes, the worst value for those that the mask excludes."""
     values, mask = block.values, _mask(block)
@@ -105,8 +128,13 @@ def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArr
 
 def doubling(block: Block, wanted: Sequence[Extremum], base: int = 0) -> Outcome:
     """Compute in machine vectors, by doubling or blockwise, for windows of a fixed number of rows."""
-    nan = False
+    values_only = all(ties is None for _, _, ties in wanted)
+    nan, marked = False, values_only and not block.searched and block.nan_below is not None
+    bitmaps: dict[int, NDArray[np.uint64]] = {}
     for order, out, ties in wanted:
+        if marked:
+            nan |= _slide_and_mark(order, block, out, bitmaps)
+            continue
         if ties is None:
             nan |= _slide(order, _observed(order, block), block.width, 0, out)
             continue
@@ -117,7 +145,7 @@ def doubling(block: Block, wanted: Sequence[Extremum], base: int = 0) -> Outcome
         if has_nan or len(_mask(block)) > 0:
             last = isinstance(ties, Newest)
             correct_positions(order, block.values, _mask(block), block.width, last, base, out)
-    return Outcome(complete=not block.searched and not nan, algorithm="doubling")
+    return Outcome(complete=not block.searched and not nan, marked=marked, algorithm="doubling")
 
 
 def wedge(block: Block, wanted: Sequence[Extremum], base: int = 0) -> Outcome:

@@ -289,3 +289,20 @@ def test_one_wedge_finds_both_positions(shape, options, rng, headers):
     assert 0 < header[wedges.COMPARISONS] <= 3 * (n - 1)
     np.testing.assert_array_equal(found[0], rollstat.rolling_argmin(values, window, ties="first", **own))
     np.testing.assert_array_equal(found[1], rollstat.rolling_argmax(values, window, ties="last", **own))
+
+
+@pytest.mark.parametrize("width", [7, 300])
+def test_rows_with_too_few_observations_across_cached_parts(rng, width):
+    values = rng.integers(-3, 4, 2 * drivers._MARKED_ROWS + 1000).astype(float)
+    values[rng.random(len(values)) < 0.4] = np.nan
+    values[drivers._MARKED_ROWS - 5 : drivers._MARKED_ROWS + width] = np.nan
+    least = round(0.6 * width)
+    found = rollstat.rolling_minmax(values, width, min_periods=least, mode="valid", threads=1)
+    windows = np.lib.stride_tricks.sliding_window_view(values, width)
+    rows = slice(drivers._MARKED_ROWS - 400, drivers._MARKED_ROWS + 400)
+    few = np.isfinite(windows[rows]).sum(axis=1) < least
+    assert few.any()
+    assert not few.all()
+    for result, best in zip(found, (np.fmin, np.fmax)):
+        wanted = np.where(few, np.nan, best.reduce(windows[rows], axis=1))
+        np.testing.assert_array_equal(result[rows], wanted)
