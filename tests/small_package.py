@@ -15,8 +15,8 @@ def make_package(folder):
     for inner in (package, package / "kernels", package / "compile"):
         inner.mkdir(parents=True)
         (inner / "__init__.py").touch()
-    names = ("jit.py", "cache.py", "folders.py", "interrupts.py", "levels.py", "pipeline.py", "sources.py")
-    for name in names:
+    names = ["cache.py", "folders.py", "interrupts.py", "jit.py", "levels.py", "libraries.py", "pipeline.py"]
+    for name in [*names, "sources.py"]:
         shutil.copy(ROOT / "rollstat" / "compile" / name, package / "compile" / name)
     (package / "kernels" / "low.py").write_text(
         "from rollstat.compile.jit import kernel\n@kernel\ndef low(x):\n    return x + 1\n"

@@ -5,6 +5,7 @@
 - `interrupts`: Ctrl-C waits until a kernel is compiled or loaded, and until Numba is imported.
 - `cache`: machine code on disk: keys, folders, files, CPU levels.
 - `pipeline`: Numba's compiler passes that kernels need.
+- `libraries`: LLVM code of kernels: when it is optimised, and files of inner kernels.
 - `jit`: the kernel decorator.
 - `levels`: kernels for several CPU levels from one LLVM code.
 - `lowering`: compilation of functions that kernels call; bit operations, prefetching.

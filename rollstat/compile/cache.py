@@ -287,6 +287,9 @@ def _without_llvm_code(library: tuple[str, str, tuple[bytes, bytes]]) -> Any:
 class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
     """The stored machine code of one kernel."""
 
+    ending = ""
+    """Ends the names of the files."""
+
     def __init__(self, function: FunctionType, options: dict[str, Any]) -> None:
         self._function = function
         self._options = digest_of(*sorted(options.items()))
@@ -323,17 +326,15 @@ class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
         if common is None:
             return None
         for origin, folder, target in _places():
-            key = digest_of(common, target)
+            key = digest_of(common, target) + self.ending
             data = _read(folder / key)
             if data is None:
                 continue
             # The process that stored the code may have had a module of an operator that is no file.
             with suppress(ImportError):
-                parts = _Unpickler(BytesIO(data), sig).load()
-                (_, _, (machine_code, _)), *_ = parts
-                _load_symbols(machine_code, sig, target_context)
-                code = CompileResultCacheImpl.rebuild(None, target_context, parts)
-                record(self._function, sig, origin, time.perf_counter() - begin, key)
+                code = self.unpacked(_Unpickler(BytesIO(data), sig).load(), sig, target_context)
+                if not self.ending:
+                    record(self._function, sig, origin, time.perf_counter() - begin, key)
                 return code
         return None
 
@@ -343,9 +344,18 @@ class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
         folder = cache_folder()
         if common is None or folder is None or data.library.has_dynamic_globals:
             return
-        key = digest_of(common, _target())
-        library, *rest = CompileResultCacheImpl.reduce(None, data)
-        data.library._shared_module = None  # a copy of its LLVM code that nothing else needs
         content = BytesIO()
-        _Pickler(content).dump((_without_llvm_code(library), *rest))
-        _write(folder / key, content.getvalue())
+        _Pickler(content).dump(self.packed(data))
+        _write(folder / (digest_of(common, _target()) + self.ending), content.getvalue())
+
+    def packed(self, result: Any) -> Any:
+        """Return what is stored of a result of the compiler."""
+        library, *rest = CompileResultCacheImpl.reduce(None, result)
+        result.library._shared_module = None  # a copy of its LLVM code that nothing else needs
+        return _without_llvm_code(library), *rest
+
+    def unpacked(self, parts: Any, sig: Any, target_context: Any) -> Any:
+        """Return the result of the compiler from what is stored of it."""
+        (_, _, (machine_code, _)), *_ = parts
+        _load_symbols(machine_code, sig, target_context)
+        return CompileResultCacheImpl.rebuild(None, target_context, parts)

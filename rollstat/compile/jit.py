@@ -16,18 +16,21 @@ have no entry.
 import inspect
 import os
 import time
+from uuid import uuid4
 from weakref import WeakSet, WeakValueDictionary
 
 from numba import config, types
 from numba.core import callconv, compiler, ir
-from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import _FunctionCompiler
+from numba.core.imputils import lower_constant
 from numba.core.ir_utils import build_definitions
 from numba.core.registry import CPUDispatcher
+from numba.extending import models, register_model
 
 from rollstat.compile import interrupts
 from rollstat.compile.cache import KernelCache, all_types, record
+from rollstat.compile.libraries import Address, InlinedLibrary, InnerCache, InnerLibrary, Library
 from rollstat.compile.pipeline import KernelFlags, KernelPipeline, Pipeline
 
 # ``i & INDEX`` equals `i` for every valid index and tells the compiler that it is not negative. Array
@@ -46,27 +49,6 @@ def _holds_arrays(type_):
     return type_.ndim > 1 or any(isinstance(field.type, types.NestedArray) for field in fields)
 
 
-class _Library(JITCodeLibrary):
-    """Code of a kernel.
-
-    Each run of a pass manager of llvmlite takes 30 KB that are never released, also over a function that is
-    only declared.
-    """
-
-    def _optimize_functions(self, ll_module):
-        if inspect.signature(self._codegen._function_pass_manager).parameters:  # as in Numba 0.61
-            return super()._optimize_functions(ll_module)
-        ll_module.data_layout = self._codegen._data_layout
-        for function in ll_module.functions:
-            if not function.is_declaration:
-                manager, builder = self._codegen._function_pass_manager()
-                manager.run(function, builder)
-
-    def finalize(self):
-        super().finalize()
-        self._linking_libraries.clear()  # their code has been copied
-
-
 def _with_numbers(function):
     """Return Numba's code of a function that reads names from the arguments that its signature adds."""
     code = compiler.run_frontend(function)
@@ -82,7 +64,7 @@ def _with_numbers(function):
 class _UncountedCompiler(_FunctionCompiler):
     """A compiler without reference counts, unless methods of an operator pass arrays to the kernel."""
 
-    library_class = _Library
+    library_class = Library
     passes = KernelPipeline
 
     def _choose_counting(self, args):
@@ -96,10 +78,12 @@ class _UncountedCompiler(_FunctionCompiler):
         self._choose_counting(args)
         flags = KernelFlags()
         self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
-        flags.no_compile = issubclass(self.library_class, _InnerLibrary)
+        flags.no_compile = issubclass(self.library_class, InnerLibrary)
         context = self.targetdescr.target_context
         library = self.library_class(context.codegen(), self.py_func.__qualname__)
-        if not flags.no_compile:
+        if flags.no_compile:
+            library.digest = self.cache.key_without_target(args) or uuid4().hex
+        else:
             library.enable_object_caching()
         with_numbers = hasattr(self.py_func, "__signature__")
         compile_function = compiler.compile_ir if with_numbers else compiler.compile_extra
@@ -122,27 +106,12 @@ class _UncountedCompiler(_FunctionCompiler):
         return result
 
 
-class _InnerLibrary(_Library):
-    """LLVM code of an inner kernel; the entry that it is linked into is optimised as a whole."""
-
-    def finalize(self):
-        for library in dict.fromkeys(self._linking_libraries):
-            if hasattr(library, "_reload_init"):  # Numba has it from 0.62 on
-                self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-
-class _Address:
-    """Stands for the address that an inner kernel does not have; Numba finds its code by this object."""
-
-
 class _InnerCompiler(_UncountedCompiler):
     """A compiler that stops before optimisation."""
 
-    library_class = _InnerLibrary
+    library_class = InnerLibrary
     noinline = False
+    cache: InnerCache
 
     def _compile_core(self, args, return_type):
         result = self._compile(args, return_type)
@@ -151,7 +120,7 @@ class _InnerCompiler(_UncountedCompiler):
             library._final_module.get_function(result.fndesc.llvm_func_name).add_function_attribute(
                 "noinline"
             )
-        result = result._replace(entry_point=_Address())
+        result = result._replace(entry_point=Address())
         context = self.targetdescr.target_context
         context.insert_user_function(result.entry_point, result.fndesc, [library])
         return result
@@ -163,17 +132,10 @@ class _NoinlineCompiler(_InnerCompiler):
     noinline = True
 
 
-class _InlinedLibrary(_InnerLibrary):
-    """Code of a small function; optimising the entry simplifies this code where it is inlined."""
-
-    def _optimize_functions(self, ll_module):
-        ll_module.data_layout = self._codegen._data_layout
-
-
 class _CountingCompiler(_InnerCompiler):
     """An inner compiler for functions that may make arrays."""
 
-    library_class = _InlinedLibrary
+    library_class = InlinedLibrary
     passes = Pipeline
 
     def _choose_counting(self, args):
@@ -184,6 +146,18 @@ class _CountingCompiler(_InnerCompiler):
         if isinstance(result.signature.return_type, types.Generator):  # its code would not be linked
             raise TypeError(f"{self.py_func.__qualname__} must return values; got a generator")
         return result
+
+
+class _KernelType(types.Dispatcher):
+    """Numba's type of a kernel: code that calls it has no address of this process, so it can be stored."""
+
+
+register_model(_KernelType)(models.OpaqueModel)
+
+
+@lower_constant(_KernelType)
+def _lower_kernel(context, builder, type_, value):
+    return context.get_dummy_value()
 
 
 class _InnerKernel(CPUDispatcher):
@@ -202,6 +176,10 @@ class _InnerKernel(CPUDispatcher):
                 _make(self, *of)
         return object.__getattribute__(self, name)
 
+    @property
+    def _numba_type_(self):
+        return _KernelType(self)
+
     def __call__(self, *args, **kws):
         raise TypeError(f"{self.py_func.__qualname__} can only be called from other kernels")
 
@@ -218,6 +196,7 @@ class _Kernel(CPUDispatcher):
     """A kernel for calls from Python; calls from other kernels go to its `inner` dispatcher."""
 
     inner: _InnerKernel
+    _numba_type_ = _InnerKernel._numba_type_
 
     def __init__(self, *of):
         _make(self, *of)
@@ -269,6 +248,9 @@ def _make(dispatcher, compiler_class, function, options):
     CPUDispatcher.__init__(dispatcher, function, targetoptions=dict(options))
     _dispatchers.add(dispatcher)
     dispatcher._compiler.__class__ = compiler_class  # a new one would read the signature once more
+    if issubclass(compiler_class, _InnerCompiler):
+        options = {**options, "compiler": compiler_class.__name__}
+        dispatcher._cache = dispatcher._compiler.cache = InnerCache(function, options)
 
 
 class _IntegerErrors(callconv.NumpyErrorModel):

@@ -15,7 +15,8 @@ from llvmlite import binding
 from numba.core.codegen import JITCPUCodegen
 
 from rollstat.compile.cache import LEVELS, KernelCache
-from rollstat.compile.jit import _Library, _UncountedCompiler
+from rollstat.compile.jit import _UncountedCompiler
+from rollstat.compile.libraries import Library
 
 BUILD_LEVEL = "ROLLSTAT_BUILD_LEVEL"
 """Variable of the environment that names the level for which kernels are stored."""
@@ -35,7 +36,7 @@ class _Codegen(JITCPUCodegen):
         return ",".join(f"+{feature}" for feature in LEVELS[self._level])
 
 
-class _KeptLibrary(_Library):
+class _KeptLibrary(Library):
     """Code of a kernel that keeps its LLVM code from before optimisation."""
 
     def _optimize_final_module(self):
@@ -48,7 +49,7 @@ def _compiled(codegen, library):
     module = binding.parse_bitcode(library.plain_code)
     if any(function.name.startswith("llvm.x86.avx512") for function in module.functions):
         return None
-    other = _Library(codegen, library.name)
+    other = Library(codegen, library.name)
     other._final_module = module
     other._optimize_final_module()
     return codegen._tm.emit_object(module)
@@ -60,6 +61,8 @@ def compile_also(levels):
 
     def save_for_all(cache, sig, data):
         save(cache, sig, data)
+        if cache.ending:  # an inner kernel is linked into entries before these are optimised for a level
+            return
         own, library = os.environ[BUILD_LEVEL], data.library
         own_code = library._compiled_object
         for level, codegen in codegens.items():

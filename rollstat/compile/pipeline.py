@@ -59,6 +59,12 @@ class Pipeline(CompilerBase):
             passes.finalize()
         return [_made[key]]
 
+    def _compile_core(self):
+        # Numba's number of the function is the number of another function in another process.
+        identity, library = self.state.func_id, self.state.library
+        identity.unique_id = getattr(library, "digest", identity.unique_id)
+        return super()._compile_core()
+
 
 class KernelPipeline(Pipeline):
     """The passes that kernels need."""

@@ -24,8 +24,10 @@ _IMPORT = re.compile(
 )
 _COMMENT = re.compile(rb"#[^\n]*")
 _NAME = re.compile(rb"(\w+)(?:[ \t]+as[ \t]+\w+)?")
-# Every kernel depends on the decorator and all that it imports: how it is compiled, and what its key is.
+# Every kernel depends on the decorator and all that it imports: how it is compiled, and what its key is. A
+# kernel that adds two vectors imports neither their type nor its operators.
 _DECORATOR = Path(__file__).resolve().with_name("jit.py")
+_VECTORS = sorted(_DECORATOR.parent.glob("simd/*.py"))
 
 
 class NotFixedError(Exception):
@@ -102,7 +104,7 @@ def source_digest(path: Path) -> str:
         If one of these files was written after this process started, or is not there.
     """
     seen: set[Path] = set()
-    waiting = [path, _DECORATOR]
+    waiting = [path, _DECORATOR, *_VECTORS]
     try:
         while waiting:
             file = waiting.pop()

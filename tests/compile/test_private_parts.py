@@ -19,10 +19,6 @@ CALLED = {
         "numba.core.compiler:compile_extra": (
             "typingctx targetctx func =args =return_type =flags =locals =library =pipeline_class"
         ),
-        "numba.core.codegen:JITCodeLibrary": "codegen name",
-        "numba.core.codegen:JITCodeLibrary.finalize": "self",
-        "numba.core.codegen:JITCodeLibrary._get_module_for_linking": "self",
-        "numba.core.codegen:JITCodeLibrary._finalize_dynamic_globals": "self",
         "numba.core.dispatcher:_FunctionCompiler": "py_func targetdescr targetoptions locals pipeline_class",
         "numba.core.dispatcher:_FunctionCompiler._compile_core": "self args return_type",
         "numba.core.registry:CPUDispatcher": "py_func =targetoptions",
@@ -31,6 +27,18 @@ CALLED = {
         "numba.core.registry:CPUDispatcher.add_overload": "self cres",
         "numba.core.registry:CPUDispatcher._compile_for_args": "self args kws",
         "numba.core.callconv:NumpyErrorModel.fp_zero_division": "self builder exc_args loc",
+        "numba.core.imputils:lower_constant": "type",
+        "numba.core.types:Dispatcher": "dispatcher",
+    },
+    "libraries": {
+        "numba.core.codegen:JITCodeLibrary": "codegen name",
+        "numba.core.codegen:JITCodeLibrary.finalize": "self",
+        "numba.core.codegen:JITCodeLibrary._get_module_for_linking": "self",
+        "numba.core.codegen:JITCodeLibrary._finalize_dynamic_globals": "self",
+        "numba.core.compiler:compile_result": (
+            "=target_context =entry_point =library =fndesc =signature =objectmode"
+        ),
+        "llvmlite.binding:parse_bitcode": "bitcode",
     },
     "cache": {
         "numba.core.caching:CompileResultCacheImpl.reduce": "self data",
@@ -46,6 +54,7 @@ CALLED = {
     },
     "pipeline": {
         "numba.core.compiler:CompilerBase.define_pipelines": "self",
+        "numba.core.compiler:CompilerBase._compile_core": "self",
         "numba.core.compiler:DefaultPassBuilder.define_nopython_pipeline": "state",
         "numba.core.compiler_machinery:PassManager": "pipeline_name",
         "numba.core.compiler_machinery:PassManager.finalize": "self",
@@ -122,6 +131,10 @@ ATTRIBUTES = {
     "a code library": (
         lambda: cpu_target.target_context.codegen().create_library("rollstat"),
         "_linking_libraries _final_module _finalized",
+    ),
+    "the identity of a function": (
+        lambda: import_module("numba.core.bytecode").FunctionIdentity.from_function(_add.py_func),
+        "unique_id",
     ),
     "the target context": (
         lambda: cpu_target.target_context,
