@@ -48,12 +48,11 @@ from rollstat.compile.lowering import overloaded
 from rollstat.kernels import row_times
 from rollstat.kernels.aggregate.operator_calls import define
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK
-from rollstat.kernels.aggregate.window import FIRST, FOLDED, LEAST, NEXT, SPAN
-from rollstat.kernels.rank_space.distances import middle
+from rollstat.kernels.aggregate.window import FIRST, FOLDED, LEAST, NEXT, SPAN, method_of_class
 from rollstat.kernels.row_times import CLASS, GROWS, KIND, NEWEST, TICKS, WIDTH, fits
 from rollstat.kernels.selection.quantiles import quantile_point
 
-_deque_push, _deque_answer = monotonic_deque.push, monotonic_deque.value_at
+_deque_push = monotonic_deque.push
 _heaps_push, _heaps_pop, _heaps_value = two_heaps.push, two_heaps.pop, two_heaps.value_at
 _heaps_upper = two_heaps.upper
 _trees_push, _trees_push_quantile = three_trees.push, three_trees.push_quantile
@@ -114,21 +113,6 @@ class ArgkthByHeaps(NamedTuple):
 
 
 @kernel
-def _median(state, parameters):
-    header, keys, _ = state
-    count = header[two_heaps.COUNT]
-    if count < header[two_heaps.MINIMUM]:
-        return np.nan
-    return keys[0] if count & 1 else middle(keys[0], _heaps_upper(header, keys))
-
-
-class Median(NamedTuple):
-    """The median, from two heaps."""
-
-    add, drop, answer = _add_to_heaps, _drop_from_heaps, _median
-
-
-@kernel
 def _quantile_of(state, q, interpolation):
     header, keys, _ = state
     count = header[two_heaps.COUNT]
@@ -144,7 +128,7 @@ def _quantile(state, parameters):
 
 
 class Quantile(NamedTuple):
-    """A quantile, from two heaps."""
+    """A quantile, or with q = 0.5 and midpoints the median, from two heaps."""
 
     add, drop, answer = _add_to_heaps, _drop_from_heaps, _quantile
 
@@ -208,26 +192,18 @@ class QuantileByTrees(NamedTuple):
         return quantile_point(below, above, header[three_trees.COUNT], q, interpolation)
 
 
-# Extrema. The state of a deque is one array. The state of a wedge is its own arrays and the ring of rows; its
-# parameter is the number of observations that an answer needs.
+# Extrema. The state of a deque is one array; its parameter is 1 for the minimum, -1 for the maximum. The
+# state of a wedge is its own arrays and the ring of rows; its parameters are the number of observations that
+# an answer needs, and whether it is the maximum.
 
 
-class Minimum(NamedTuple):
-    """The minimum, from a monotonic deque."""
-
-    @staticmethod
-    @kernel
-    def push(state, parameters, x):
-        return _deque_push(state[0], x)
-
-
-class Maximum(NamedTuple):
-    """The maximum, from a monotonic deque of the negated numbers."""
+class DequeExtremum(NamedTuple):
+    """The minimum, from a monotonic deque, or the maximum, from one of the negated numbers."""
 
     @staticmethod
     @kernel
     def push(state, parameters, x):
-        return -_deque_push(state[0], -x)
+        return parameters[0] * _deque_push(state[0], parameters[0] * x)
 
 
 @kernel
@@ -244,32 +220,23 @@ def _drop_from_wedge(state, number):
 
 
 @kernel
-def _least(state, parameters):
+def _extremum(state, parameters):
     header, position, value = state[0], state[1], state[2]
-    return np.nan if header[wedge.OBSERVED] < parameters[0] else _smallest(header, position, value)
+    least, greatest = parameters
+    if header[wedge.OBSERVED] < least:
+        return np.nan
+    return _largest(header, position, value) if greatest else _smallest(header, position, value)
 
 
-class WedgeMinimum(NamedTuple):
-    """The minimum, from a wedge."""
+class WedgeExtremum(NamedTuple):
+    """The minimum or the maximum, from a wedge."""
 
-    add, drop, answer = _add_to_wedge, _drop_from_wedge, _least
-
-
-@kernel
-def _greatest(state, parameters):
-    header, position, value = state[0], state[1], state[2]
-    return np.nan if header[wedge.OBSERVED] < parameters[0] else _largest(header, position, value)
-
-
-class WedgeMaximum(NamedTuple):
-    """The maximum, from a wedge."""
-
-    add, drop, answer = _add_to_wedge, _drop_from_wedge, _greatest
+    add, drop, answer = _add_to_wedge, _drop_from_wedge, _extremum
 
 
 @kernel
 def _range(state, parameters):
-    return distance(_least(state, parameters), _greatest(state, parameters))
+    return distance(_extremum(state, (parameters[0], False)), _extremum(state, (parameters[0], True)))
 
 
 class Range(NamedTuple):
@@ -279,44 +246,23 @@ class Range(NamedTuple):
 
 
 @kernel
-def _least_row(state, parameters):
+def _row(state, parameters):
     header, position = state[0], state[1]
-    return -1 if header[wedge.OBSERVED] < parameters[0] else _smallest_row(header, position)
+    least, greatest = parameters
+    if header[wedge.OBSERVED] < least:
+        return -1
+    return _largest_row(header, position) if greatest else _smallest_row(header, position)
 
 
-class Argmin(NamedTuple):
-    """The row of the minimum, counted from the first row pushed; -1 for none."""
+class ArgExtremum(NamedTuple):
+    """The row of the minimum or the maximum, counted from the first row pushed; -1 for none."""
 
-    add, drop, answer = _add_to_wedge, _drop_from_wedge, _least_row
-
-
-@kernel
-def _greatest_row(state, parameters):
-    header, position = state[0], state[1]
-    return -1 if header[wedge.OBSERVED] < parameters[0] else _largest_row(header, position)
+    add, drop, answer = _add_to_wedge, _drop_from_wedge, _row
 
 
-class Argmax(NamedTuple):
-    """The row of the maximum, counted from the first row pushed; -1 for none."""
-
-    add, drop, answer = _add_to_wedge, _drop_from_wedge, _greatest_row
-
-
-def _kernel_of_step(name, given):
-    """Return a function, for kernels too, that calls a kernel of a step, its first argument."""
-    every = f"step, {given}"
-    function = define(every, [f"return type(step).{name}({given})"])
-
-    def of_class(step):
-        return define(every, [f"return kernel({given})"], kernel=getattr(step.instance_class, name))
-
-    overloaded(function)(define(every, ["return of_class(step)"], of_class=of_class))
-    return function
-
-
-_add = _kernel_of_step("add", "state, x")
-_drop = _kernel_of_step("drop", "state, number")
-_answer = _kernel_of_step("answer", "state, parameters")
+_add = method_of_class("add", "state, x")
+_drop = method_of_class("drop", "state, number")
+_answer = method_of_class("answer", "state, parameters")
 
 
 def _push(step, state, parameters, x):

@@ -76,8 +76,6 @@ def order_step(window: Any) -> Step | None:
         return (steps.ArgkthByTrees() if trees else steps.ArgkthByHeaps()), ()
     if request.k:
         return (steps.KthByTrees() if trees else steps.KthByHeaps()), ()
-    if window.statistic == "median" and not trees:
-        return steps.Median(), ()
     parameters = request.q, request.code
     return (steps.QuantileByTrees() if trees else steps.Quantile()), parameters
 
@@ -152,15 +150,6 @@ def _distance(window: Any, low: Any, high: Any, whole: bool = True) -> Any:
 # Extrema: a wedge, or a monotonic deque.
 
 
-_STEPS = {
-    "min": steps.WedgeMinimum,
-    "max": steps.WedgeMaximum,
-    "ptp": steps.Range,
-    "argmin": steps.Argmin,
-    "argmax": steps.Argmax,
-}
-
-
 def extrema_window(window: Any) -> Any:
     """Make what keeps the extrema of the computation: a deque for one, or a wedge."""
     name, *second = window.computation.names
@@ -181,9 +170,11 @@ def extrema_step(window: Any) -> Step | None:
     held, (name, *second) = window.representation, window.computation.names
     if second:
         return None
+    greatest = name.endswith("max")
     if isinstance(held, MonotonicWindow):
-        return (steps.Minimum() if name == "min" else steps.Maximum()), ()
-    return _STEPS[name](), (window.needs,)
+        return steps.DequeExtremum(), (-1.0 if greatest else 1.0,)
+    step = steps.Range() if name == "ptp" else steps.WedgeExtremum()
+    return (steps.ArgExtremum() if name.startswith("arg") else step), (window.needs, greatest)
 
 
 def extrema_answer(window: Any) -> Any:

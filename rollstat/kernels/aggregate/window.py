@@ -97,24 +97,29 @@ class Results(NamedTuple):
     min_periods: int
 
 
-def method_of_algorithm(name, parameters):
-    """Return a function, for kernels too, that calls function `name` of an algorithm, its first argument."""
-    every = f"algorithm, {parameters}"
-    function = define(every, [f"return algorithm.functions.{name}({parameters})"])
+def _parts(cls):
+    """Return what has the functions of a class, which may name a module."""
+    return getattr(cls, "functions", cls)
 
-    def of_class(algorithm):
-        function = getattr(algorithm.instance_class.functions, name)
+
+def method_of_class(name, parameters):
+    """Return a function, for kernels too, that calls function `name` of the class of its first argument."""
+    every = f"own, {parameters}"
+    function = define(every, [f"return parts(type(own)).{name}({parameters})"], parts=_parts)
+
+    def of_class(own):
+        function = getattr(_parts(own.instance_class), name)
         return define(every, [f"return function({parameters})"], function=function)
 
-    overloaded(function)(define(every, ["return of_class(algorithm)"], of_class=of_class))
+    overloaded(function)(define(every, ["return of_class(own)"], of_class=of_class))
     return function
 
 
-_push_state = method_of_algorithm("push_state", "operator, header, cells, state")
-_pop = method_of_algorithm("pop", "operator, header, cells, number")
-_query = method_of_algorithm("query", "operator, header, cells")
-_load_elements = method_of_algorithm("load_elements", "operator, header, cells, values")
-_set_single = method_of_algorithm("set_single", "header, cells, state")
+_push_state = method_of_class("push_state", "operator, header, cells, state")
+_pop = method_of_class("pop", "operator, header, cells, number")
+_query = method_of_class("query", "operator, header, cells")
+_load_elements = method_of_class("load_elements", "operator, header, cells, values")
+_set_single = method_of_class("set_single", "header, cells, state")
 
 
 @kernel

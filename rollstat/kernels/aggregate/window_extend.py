@@ -32,13 +32,13 @@ from typing import Any, NamedTuple
 from rollstat.compile.jit import kernel
 from rollstat.kernels.aggregate.operator_calls import combine, emit, lift, load, save
 from rollstat.kernels.aggregate.ring_queue import MASK, fetch, store
-from rollstat.kernels.aggregate.window import method_of_algorithm
+from rollstat.kernels.aggregate.window import method_of_class
 from rollstat.kernels.time_bounds import edge_of, lies_before
 
-_load_buffers = method_of_algorithm("load_buffers", "operator, header, cells")
-_store_buffers = method_of_algorithm("store_buffers", "header, cells, front, split, end, total")
-_flip_is_due = method_of_algorithm("flip_is_due", "front, split, end")
-_rows_until_flip = method_of_algorithm("rows_until_flip", "front, split, end")
+_load_buffers = method_of_class("load_buffers", "operator, header, cells")
+_store_buffers = method_of_class("store_buffers", "header, cells, front, split, end, total")
+_flip_is_due = method_of_class("flip_is_due", "front, split, end")
+_rows_until_flip = method_of_class("rows_until_flip", "front, split, end")
 
 
 class Spans(NamedTuple):
