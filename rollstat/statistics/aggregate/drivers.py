@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block, Kept
+from rollstat.blocks import Block, Kept, read_only
 from rollstat.kernels.aggregate import greedy, static_tree
 from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
 from rollstat.kernels.aggregate.window import QUEUES, aggregate_windows
@@ -50,13 +50,6 @@ def block_rows(width: int) -> int:
     return max(round(2**16 / width), 8) * width
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view, so that each kernel is compiled for one kind of array only."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
 def _columns(block: Block, operator: Any, missing: NDArray[np.bool_] | None) -> tuple[NDArray[Any], ...]:
     """Return the arguments of `lift`, in the dtypes of computation, without rows that are `missing`."""
     columns = [block.values, *block.others]
@@ -65,7 +58,7 @@ def _columns(block: Block, operator: Any, missing: NDArray[np.bool_] | None) -> 
         kept.append(np.arange(block.base, block.base + len(kept[0])))
     if missing is not None:
         kept = [_observed(column, missing) for column in kept]
-    return tuple(map(_frozen, kept))
+    return tuple(map(read_only, kept))
 
 
 def _observed(column: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
@@ -81,7 +74,7 @@ def observed(
 ) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64], NDArray[np.int64]]:
     """Return the arguments of `lift`, and the bounds of windows: without missing rows, or of `all_rows`."""
     start, end = (block.start, block.end) if all_rows else block.observed
-    return _columns(block, operator, None if all_rows else block.missing), _frozen(start), _frozen(end)
+    return _columns(block, operator, None if all_rows else block.missing), read_only(start), read_only(end)
 
 
 def outputs_for(dtypes: Sequence[np.dtype[Any]], results: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:

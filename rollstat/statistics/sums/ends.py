@@ -3,7 +3,7 @@
 Counts are 0 for windows without observations; the other results of these windows are undefined.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from rollstat.blocks import Block, Outcome
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.kernels.missing.counting import (
-    ALL,
     ANY,
     COUNT,
     NEWEST,
@@ -83,7 +82,13 @@ class Ends(Computation):
 
 def write_ends(block: Block, statistic: int, out: NDArray[Any]) -> Outcome:
     """Write a statistic of each window."""
-    return _WRITE[statistic](block, out)
+    if statistic == COUNT:
+        return _counts(block, out)
+    if statistic in (OLDEST, NEWEST):
+        return _observation(block, statistic == NEWEST, out)
+    zero = block.values == 0
+    out[:] = _count_where(block, ~zero) > 0 if statistic == ANY else _count_where(block, zero) == 0
+    return _ENDS
 
 
 def _is_unsearched(block: Block, out: NDArray[Any]) -> bool:
@@ -122,14 +127,6 @@ def _observation(block: Block, newest: bool, out: NDArray[Any]) -> Outcome:
     return _ENDS
 
 
-def _oldest(block: Block, out: NDArray[Any]) -> Outcome:
-    return _observation(block, False, out)
-
-
-def _newest(block: Block, out: NDArray[Any]) -> Outcome:
-    return _observation(block, True, out)
-
-
 def _count_where(block: Block, rows: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the number of observations of each window for which `rows` is true."""
     others = ~rows if block.missing is None else ~rows | block.missing
@@ -139,22 +136,3 @@ def _count_where(block: Block, rows: NDArray[np.bool_]) -> NDArray[np.int64]:
     else:
         count_observed(others, block.start, block.end, count)
     return count
-
-
-def _any_true(block: Block, out: NDArray[Any]) -> Outcome:
-    out[:] = _count_where(block, block.values != 0) > 0
-    return _ENDS
-
-
-def _all_true(block: Block, out: NDArray[Any]) -> Outcome:
-    out[:] = _count_where(block, block.values == 0) == 0
-    return _ENDS
-
-
-_WRITE: dict[int, Callable[[Block, NDArray[Any]], Outcome]] = {
-    COUNT: _counts,
-    OLDEST: _oldest,
-    NEWEST: _newest,
-    ANY: _any_true,
-    ALL: _all_true,
-}

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rollstat.blocks import UNKNOWN, Block
-from rollstat.statistics.sums.ends import ALL, ANY, COUNT, NEWEST, OLDEST, write_ends
+from rollstat.kernels.missing.counting import ALL, ANY, COUNT, NEWEST, OLDEST
+from rollstat.statistics.sums.ends import write_ends
 
 
 @pytest.mark.parametrize("fixed", [True, False])
