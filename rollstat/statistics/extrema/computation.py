@@ -62,6 +62,7 @@ class ExtremaOf(Computation):
         self.algorithm = algorithm
         self.last, self.opposite = last, opposite
         self.relative_to = relative_to
+        self.distance = names == ("ptp",)
         self.any_order = algorithm == "auto"
         # The wedge promises at most three comparisons a value, so it must see each value once.
         self.one_block = algorithm == "wedge"
@@ -82,26 +83,55 @@ class ExtremaOf(Computation):
             return drivers.choose(block)
         return Choice(self.algorithm, NAMED)
 
+    def _wanted(self, outputs: Sequence[NDArray[Any]], dtype: Any) -> list[drivers.Extremum]:
+        """Return the extrema to compute for the outputs; both ends of a distance in arrays of a dtype."""
+        names, found = self.names, list(outputs)
+        if self.distance:
+            names, found = ("min", "max"), list(np.empty((2, len(outputs[0])), dtype))
+        wanted = []
+        for name, out in zip(names, found):
+            order: Any = Greatest() if name.endswith("max") else Least()
+            last = self.last != (name == "argmax" and self.opposite)
+            rule: Any = Newest() if last else Oldest()
+            wanted.append(drivers.Extremum(order, out, rule if name.startswith("arg") else None))
+        return wanted
+
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
         """Return what writes all results of a series in one call, see :class:`Computation`."""
-        if "ptp" in self.names and self.dtype == np.float32:  # float64 would round distances twice
+        distance, relative_to = self.distance, self.relative_to
+        if distance and (self.dtype == np.float32 or marks[0] == marks[0]):
+            return None  # float64 would round distances twice, and two marks have none
+        if not all(mark == marks[0] or mark != mark for mark in marks):
             return None
-        return extrema_in_one_call(self.names, self.last, self.opposite, self.relative_to, least, marks)
+        kernel, wanted = BoundKernel(extremes_of_windows), self._wanted([_NOTHING] * len(self.names), float)
+        rules = [
+            (-1.0 if isinstance(order, Greatest) else 1.0, isinstance(ties, Newest), ties is None)
+            for order, _, ties in wanted
+        ]
 
-    def _extremum(self, name: str, out: NDArray[Any]) -> drivers.Extremum:
-        """Return what a driver computes for an output."""
-        order: Any = Greatest() if name.endswith("max") else Least()
-        last = self.last != (name == "argmax" and self.opposite)
-        rule: Any = Newest() if last else Oldest()
-        return drivers.Extremum(order, out, rule if name.startswith("arg") else None)
+        def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> None:
+            values, (start, end, _, _) = columns[0], bounds
+            found = np.empty((2, len(start))) if distance else outputs
+            for (sign, newest, is_value), out in zip(rules, found):
+                rows = np.empty(len(values), np.int64)
+                value, position = (out, _NOTHING) if is_value else (_NOTHING, out)
+                kernel(values, start, end, sign, newest, least, rows, marks[0], value, position)
+                if relative_to == "oldest":
+                    np.subtract(out, start, out=out, where=out >= 0)
+                elif relative_to == "newest":
+                    np.subtract(end - 1, out, out=out, where=out >= 0)
+            if distance:
+                write_distances(found[0], found[1], outputs[0])
+
+        return OneCall(Choice("wedge", SHORT), run, 10.0 * (3 if distance else len(rules)))
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the extrema of every row with at least `min_periods` observations."""
-        absolute, names, found = self.relative_to == "data", self.names, list[Any](results)
-        if "ptp" in names:
-            names, found = ("min", "max"), [np.empty(block.rows, block.values.dtype) for _ in range(2)]
-        wanted = [self._extremum(name, out) for name, out in zip(names, found)]
+        absolute, wanted = self.relative_to == "data", self._wanted(results, block.values.dtype)
         outcome = drivers.ALGORITHMS[self.choose(block).name](block, wanted, block.base if absolute else 0)
+        if self.distance:
+            write_distance(block, min_periods, wanted[0].out, wanted[1].out, results[0])
+            return outcome
         # Results in arrays of their own are converted later; views of the output are final.
         final = all(result.base is not None for result in results)
         if not final and block.width == 0:
@@ -109,10 +139,8 @@ class ExtremaOf(Computation):
             empty = block.start == block.end
             for result in results:
                 result[empty] = 0
-        for name, result in zip(self.names, results):
-            if name == "ptp":
-                write_distance(block, min_periods, found[0], found[1], result)
-            elif name.startswith("arg") and not absolute:
+        if self.relative_to != "data":
+            for result in results:
                 result[...] = result - block.start if self.relative_to == "oldest" else block.end - 1 - result
         return outcome._replace(base_added=absolute)
 
@@ -132,43 +160,3 @@ def write_distance(block: Block, min_periods: int, low: Any, high: Any, result: 
     if result.dtype == np.int64 and (distance[observed] > np.iinfo(np.int64).max).any():
         raise OverflowError("the distance between two datetimes of a window does not fit in 64 bits")
     result[...] = np.where(observed, distance, 0).astype(result.dtype)
-
-
-def extrema_in_one_call(
-    names: Sequence[str], last: bool, opposite: bool, relative_to: str, least: int, marks: Sequence[float]
-) -> OneCall | None:
-    """Return what computes extrema and their positions; None if these have marks that it cannot write.
-
-    The first four parameters are as in :class:`ExtremaOf`, the
-    others as in :func:`rollstat.statistics.sorted_windows.sorted_in_one_call`.
-    """
-    same = all(mark == marks[0] or mark != mark for mark in marks)
-    if not same or ("ptp" in names and marks[0] == marks[0]):  # the distance of two marks is none
-        return None
-    kernel = BoundKernel(extremes_of_windows)
-
-    def find(values: Any, bounds: Bounds, sign: float, ties: bool, value: Any, position: Any) -> None:
-        rows = np.empty(len(values), np.int64)
-        start, end = bounds.start, bounds.end
-        kernel(values, start, end, sign, ties, least, rows, marks[0], value, position)
-
-    def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> None:
-        (values,) = columns
-        for name, out in zip(names, outputs):
-            if name in ("min", "max"):
-                find(values, bounds, 1.0 if name == "min" else -1.0, False, out, _NOTHING)
-            elif name == "ptp":
-                low, high = np.empty((2, len(out)))
-                find(values, bounds, 1.0, False, low, _NOTHING)
-                find(values, bounds, -1.0, False, high, _NOTHING)
-                write_distances(low, high, out)
-            else:
-                ties = last != (name == "argmax" and opposite)
-                find(values, bounds, 1.0 if name == "argmin" else -1.0, ties, _NOTHING, out)
-                if relative_to == "oldest":
-                    np.subtract(out, bounds.start, out=out, where=out >= 0)
-                elif relative_to == "newest":
-                    np.subtract(bounds.end - 1, out, out=out, where=out >= 0)
-
-    passes = sum(3 if name == "ptp" else 1 for name in names)
-    return OneCall(Choice("wedge", SHORT), run, 10.0 * passes)
