@@ -388,14 +388,19 @@ def combine(
 NORMAL = 0.6744897501960817  # the upper quartile of the standard normal distribution
 
 
+def check_real(name: str, value: Any, text: str, fits: Callable[[float], bool]) -> float:
+    """Return `value` as a float; raise unless it is a real number that fits: `text` says which do."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, abstract_numbers.Real):
+        raise TypeError(f"{name} must be {text}; got {value!r}")
+    if not fits(float(value)):
+        raise ValueError(f"{name} must be {text}; got {value!r}")
+    return float(value)
+
+
 def check_number(name: str, value: Any, least: float, most: float) -> float:
     """Return `value` as a float; raise unless it is a number from `least` to `most`."""
-    span = f"a number of at least {least:g}" + (f" and at most {most:g}" if math.isfinite(most) else "")
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, abstract_numbers.Real):
-        raise TypeError(f"{name} must be {span}; got {value!r}")
-    if not least <= float(value) <= most:
-        raise ValueError(f"{name} must be {span}; got {value!r}")
-    return float(value)
+    text = f"a number of at least {least:g}" + (f" and at most {most:g}" if math.isfinite(most) else "")
+    return check_real(name, value, text, lambda x: least <= x <= most)
 
 
 def check_k(k: Any, most: int | None = None) -> int:
@@ -412,53 +417,36 @@ def check_scale(scale: Any) -> float:
     """Return the factor of a deviation; raise unless `scale` is a finite number or ``"normal"``."""
     if isinstance(scale, str) and scale == "normal":
         return 1 / NORMAL
-    if isinstance(scale, (str, bool, np.bool_)) or not isinstance(scale, abstract_numbers.Real):
-        raise TypeError(f"scale must be a number or 'normal'; got {scale!r}")
-    if not 0 <= float(scale) < math.inf:
-        raise ValueError(f"scale must be a finite number of at least 0, or 'normal'; got {scale!r}")
-    return float(scale)
+    text = "a finite number of at least 0, or 'normal'"
+    return check_real("scale", scale, text, lambda x: 0 <= x < math.inf)
 
 
 def check_share(proportion: Any) -> float:
     """Return the proportion to cut off at each end; raise unless it is a number from 0 to below 0.5."""
-    share = check_number("proportion", proportion, 0, 0.5)
-    if share == 0.5:
-        raise ValueError(
-            f"proportion must be below 0.5, since half at each end leaves nothing; got {proportion!r}"
-        )
-    return share
+    text = "a number of at least 0 and below 0.5, since half at each end leaves nothing"
+    return check_real("proportion", proportion, text, lambda x: 0 <= x < 0.5)
 
 
 def check_decay(decay: Any) -> float:
     """Return the decay as a float; raise unless it is a number above 0 and at most 1."""
-    if isinstance(decay, (bool, np.bool_)) or not isinstance(decay, abstract_numbers.Real):
-        raise TypeError(f"decay must be a number above 0, at most 1; got {decay!r}")
-    if not 0 < float(decay) <= 1:
-        raise ValueError(f"decay must be above 0 and at most 1; got {decay!r}")
-    return float(decay)
+    return check_real("decay", decay, "a number above 0 and at most 1", lambda x: 0 < x <= 1)
 
 
 def check_base(base: Any) -> float:
     """Return the base of a logarithm as a float; raise unless it is a finite number above 1."""
-    base = check_number("base", base, 1, math.inf)
-    if not 1 < base < math.inf:
-        raise ValueError(f"base must be a finite number above 1; got {base!r}")
-    return base
+    return check_real("base", base, "a finite number above 1", lambda x: 1 < x < math.inf)
 
 
 def check_target(target: Any) -> float:
     """Return the target as a float; raise unless it is a finite number."""
-    target = check_number("target", target, -math.inf, math.inf)
-    if not math.isfinite(target):
-        raise ValueError(f"target must be a finite number; got {target!r}")
-    return target
+    return check_real("target", target, "a finite number", math.isfinite)
 
 
 _DECAYS = {
     "alpha": ("above 0 and at most 1", lambda x: 0 < x <= 1, lambda x: 1 - x),
-    "com": ("at least 0", lambda x: x >= 0, lambda x: 1 - 1 / (1 + x)),
-    "span": ("at least 1", lambda x: x >= 1, lambda x: 1 - 2 / (x + 1)),
-    "halflife": ("above 0", lambda x: x > 0, lambda x: 0.5 ** (1 / x)),
+    "com": ("at least 0", lambda x: 0 <= x < math.inf, lambda x: 1 - 1 / (1 + x)),
+    "span": ("at least 1", lambda x: 1 <= x < math.inf, lambda x: 1 - 2 / (x + 1)),
+    "halflife": ("above 0", lambda x: 0 < x < math.inf, lambda x: 0.5 ** (1 / x)),
 }
 
 
@@ -471,12 +459,8 @@ def check_weights(**given: Any) -> float:
         )
     ((name, value),) = named.items()
     text, fits, decay = _DECAYS[name]
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, abstract_numbers.Real):
-        hint = ", or a duration such as '5D' together with times=" if name == "halflife" else ""
-        raise TypeError(f"{name} must be a number {text}{hint}; got {value!r}")
-    if not (fits(value) and value < np.inf):
-        raise ValueError(f"{name} must be a number {text}; got {value!r}")
-    return float(decay(float(value)))
+    hint = ", or a duration such as '5D' together with times=" if name == "halflife" else ""
+    return float(decay(check_real(name, value, f"a number {text}{hint}", fits)))
 
 
 def check_halflife(unit: Any, **given: Any) -> float:

@@ -1,6 +1,7 @@
 """Exponentially weighted means, sums, variances, covariances and correlations."""
 
 import numbers as abstract_numbers
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -76,16 +77,20 @@ def _ewm(
     kind: int,
     arrays: list[ArrayLike],
     window: Window,
-    decays: dict[str, Any],
     options: CommonOptions,
-    **flags: Any,
+    decays: Sequence[Any],
+    adjust: bool,
+    ignore_na: bool,
+    bias: bool = True,
 ) -> Any:
     """Return the call of the statistic `kind`."""
+    named = dict(zip(("alpha", "com", "span", "halflife"), decays))
     checked: list[Any] = [numbers(name, array) for name, array in zip(("arr", "other"), arrays)]
     names, times, decay, derive = ("arr", "other")[: len(arrays)], options.get("times"), np.nan, None
+    flags = {"adjust": adjust, "ignore_na": ignore_na, "bias": bias}
     flags = {name: check_flag(name, value) for name, value in flags.items()}
-    if times is not None and decays["halflife"] is not None:
-        stamps, derive, numeric = _decay_in_time(decays, checked[0].shape, Options.check(**options))
+    if times is not None and named["halflife"] is not None:
+        stamps, derive, numeric = _decay_in_time(named, checked[0].shape, Options.check(**options))
         arrays, names = [*arrays, derive(stamps)], (*names, "times")
         checked.append(arrays[-1])
         if options.get("at") is None and _of_rows(window, numeric):
@@ -93,7 +98,7 @@ def _ewm(
     elif times is not None and options.get("at") is None and isinstance(window, Expanding):
         raise ValueError("times needs halflife, the time in which weights halve, for all earlier rows")
     else:
-        decay = check_weights(**decays)
+        decay = check_weights(**named)
     kinds: Any = (EwmOne, EwmTwo) if decay == decay else (EwmOneInTime, EwmTwoInTime)
     parameters: dict[str, Any] = {
         "operator": kinds["other" in names](kind, decay, **flags),
@@ -149,8 +154,7 @@ def ewm_mean(
     >>> rollstat.ewm_mean([1.0, float("nan"), 5.0], com=1, adjust=False).round(3)
     array([1.   , 1.   , 3.667])
     """
-    decays = {"alpha": alpha, "com": com, "span": span, "halflife": halflife}
-    return _ewm(moments.MEAN, [arr], window, decays, options, adjust=adjust, ignore_na=ignore_na, bias=True)
+    return _ewm(moments.MEAN, [arr], window, options, (alpha, com, span, halflife), adjust, ignore_na)
 
 
 @statistic(
@@ -196,8 +200,7 @@ def ewm_sum(
     >>> rollstat.ewm_sum([1.0, 2.0, 4.0], alpha=0.5)
     array([1.  , 2.5 , 5.25])
     """
-    decays = {"alpha": alpha, "com": com, "span": span, "halflife": halflife}
-    return _ewm(moments.SUM, [arr], window, decays, options, adjust=True, ignore_na=ignore_na, bias=True)
+    return _ewm(moments.SUM, [arr], window, options, (alpha, com, span, halflife), True, ignore_na)
 
 
 @statistic(error_bound=(_VAR_BOUND,), **_EWM)
@@ -247,9 +250,8 @@ def ewm_var(
     >>> rollstat.ewm_var([1.0, 2.0, 4.0], alpha=0.5)
     array([nan, 0.5, 2.5])
     """
-    decays = {"alpha": alpha, "com": com, "span": span, "halflife": halflife}
-    flags = {"adjust": adjust, "ignore_na": ignore_na, "bias": bias}
-    return _ewm(moments.VARIANCE, [arr], window, decays, options, **flags)
+    decays = alpha, com, span, halflife
+    return _ewm(moments.VARIANCE, [arr], window, options, decays, adjust, ignore_na, bias)
 
 
 @statistic(error_bound=(_STD_BOUND,), **_EWM)
@@ -301,9 +303,8 @@ def ewm_std(
     >>> rollstat.ewm_std([1.0, 2.0, 4.0], halflife="2D", times=times).round(3)
     array([  nan, 0.707, 1.673])
     """
-    decays = {"alpha": alpha, "com": com, "span": span, "halflife": halflife}
-    flags = {"adjust": adjust, "ignore_na": ignore_na, "bias": bias}
-    return _ewm(moments.DEVIATION, [arr], window, decays, options, **flags)
+    decays = alpha, com, span, halflife
+    return _ewm(moments.DEVIATION, [arr], window, options, decays, adjust, ignore_na, bias)
 
 
 @statistic(error_bound=(_COV_BOUND,), **(_EWM | {"series": 2}))
@@ -356,9 +357,8 @@ def ewm_cov(
     >>> rollstat.ewm_cov([1.0, 2.0, 4.0], [2.0, 4.0, 8.0], alpha=0.5)
     array([nan,  1.,  5.])
     """
-    decays = {"alpha": alpha, "com": com, "span": span, "halflife": halflife}
-    flags = {"adjust": adjust, "ignore_na": ignore_na, "bias": bias}
-    return _ewm(moments.COVARIANCE, [arr, other], window, decays, options, **flags)
+    decays = alpha, com, span, halflife
+    return _ewm(moments.COVARIANCE, [arr, other], window, options, decays, adjust, ignore_na, bias)
 
 
 @statistic(error_bound=(_CORR_BOUND,), **(_EWM | {"series": 2}))
@@ -407,6 +407,5 @@ def ewm_corr(
     >>> rollstat.ewm_corr([1.0, 2.0, 4.0], [2.0, 4.0, 8.0], alpha=0.5).round(6)
     array([nan,  1.,  1.])
     """
-    decays = {"alpha": alpha, "com": com, "span": span, "halflife": halflife}
-    flags = {"adjust": adjust, "ignore_na": ignore_na, "bias": True}
-    return _ewm(moments.CORRELATION, [arr, other], window, decays, options, **flags)
+    decays = alpha, com, span, halflife
+    return _ewm(moments.CORRELATION, [arr, other], window, options, decays, adjust, ignore_na)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Window, choice
 from rollstat.statistics import boxes
-from rollstat.statistics.common import call, check_k, statistic
+from rollstat.statistics.common import call, check_k, check_number, statistic
 from rollstat.statistics.selection.computation import ALGORITHMS, OrderStatistic, OrderStatistics
 
 _POSITIONS = {name: served for name, served in ALGORITHMS.items() if name != "small_window"}
@@ -269,10 +269,5 @@ def rolling_quantile(
     """
     choice("interpolation", interpolation, INTERPOLATIONS)
     values, one = _several("q", q)
-    for value in values:
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
-            raise TypeError(f"q must be a number between 0 and 1; got {value!r}")
-        if not 0 <= value <= 1:
-            raise ValueError(f"q must lie between 0 and 1; got {value!r}")
-    requests = [OrderStatistic(q=float(value), interpolation=interpolation) for value in values]
+    requests = [OrderStatistic(0, check_number("q", value, 0, 1), interpolation) for value in values]
     return _select(arr, window, requests, "quantile", one, options)
