@@ -156,11 +156,11 @@ def rolling_regression(
     -------
     Regression
         A named tuple of arrays: `coefficients` and their standard `errors`, shape (k + 1, ..., rows), the
-        intercept first, or (k, ..., rows) without one; `determination`, R², which is about zero without an
-        intercept; `residual`, the standard deviation of the residuals; and `prediction`, the value at the
-        regressors of the row that the window belongs to, also if the row lies outside, as with
-        ``closed="left"``. float32 for float32 input, otherwise float64. With `out`, the results are the rows
-        of one array.
+        intercept first, or (k, ..., rows) without one; `determination`, R² (without an intercept,
+        of deviations from 0 instead of the mean); `residual`, the standard deviation of the residuals; and
+        `prediction`, the value at the regressors of the row that the window belongs to, even if the window
+        excludes the row, as with ``closed="left"``. float32 for float32 input, otherwise float64. With
+        `out`, the results are the rows of one array.
 
     Raises
     ------
@@ -176,8 +176,8 @@ def rolling_regression(
     -----
     A row where any series is missing is ignored; the prediction of a row needs its regressors alone. There
     must be as many observations as coefficients, and one more for standard errors and
-    `residual`. A constant regressor next to an intercept, or one that is 0 throughout without, has no
-    coefficients: all results are NaN. Predictions are NaN if windows belong to no row.
+    `residual`. If a regressor is constant and there is an intercept, or if it is always 0
+    and there is none, all results are NaN. Predictions are NaN if windows belong to no row.
 
     Means are computed after one value of the window is subtracted, products are products of deviations from
     means, and both are merged from the parts of a window. So an offset of the data does not reduce accuracy,
@@ -185,7 +185,7 @@ def rolling_regression(
     The error of a coefficient is at most ``100 * u * v * g * sd(y) / sd(x)``, and the error of the residual
     variance at most ``(100 + v / 1e5) * u * g**2 * var(y)``, for up to 1e5 observations. Here `v` is the
     largest variance inflation factor, `g` is 1 plus the sum of ``abs(coefficient) * sd(x) / sd(y)``,
-    deviations are about zero without an intercept, and u = 2**-53. A residual variance below ``32 * u *
+    and u = 2**-53; without an intercept, deviations are taken from 0. A residual variance below ``32 * u *
     var(y)`` is 0. Differences of values must lie between 1e-150 and 1e150.
 
     Cost: O(k²) per element and O(k³) per row for k regressors, amortised. Source: West, *Updating Mean and
