@@ -415,7 +415,9 @@ class Walk:
 
     def _emit(self) -> Iterator[pa.RecordBatch]:
         """Yield the pending batches whose rows all have results."""
-        combined = [pa.concat_arrays(arrays) for arrays in self.ready if arrays]
+        combined = [
+            pa.concat_arrays(arrays) if len(arrays) > 1 else arrays[0] for arrays in self.ready if arrays
+        ]
         if not combined:
             return
         first, available = 0, len(combined[0])
@@ -426,7 +428,7 @@ class Walk:
             new = (array.slice(first, batch.num_rows) for array in combined)
             yield pa.RecordBatch.from_arrays([*batch.columns, *new], names=names)
             first += batch.num_rows
-        self.ready = [[array.slice(first)] for array in combined]
+        self.ready = [[array.slice(first)] if first < available else [] for array in combined]
 
 
 def read_times(plan: WalkPlan, batch: pa.RecordBatch) -> MaskedColumn:
