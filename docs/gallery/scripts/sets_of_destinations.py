@@ -1,8 +1,8 @@
 """A window of sets
 
 How many airports did the aircraft of an airline reach within 24 hours? The union of sets is associative,
-so :func:`rollstat.rolling_aggregate` slides it over the flights with the fewest unions possible. It has
-no inverse, so a running union could not remove a destination.
+so :func:`rollstat.rolling_aggregate` computes it over all windows with the fewest unions possible. A
+union has no inverse, so a running union could not remove a destination.
 """
 
 from importlib.util import find_spec
