@@ -173,15 +173,13 @@ def _rows(
     window, axis = given["window"], options.get("axis", -1)
     if not isinstance(axis, tuple):
         return {axis: _rows_of_axis(window, arr.shape[axis], options)}
-    rows = {}
     widths = window if isinstance(window, tuple) else (window,) * len(axis)
     center = options.get("center", False)
     centers = center if isinstance(center, (tuple, list)) else (center,) * len(axis)
-    for each, width, centered in zip(axis, widths, centers):
-        after = (width - 1) // 2 if centered else 0
-        before = width - 1 - after
-        rows[each] = slice(before, max(arr.shape[each] - after, before))
-    return rows
+    return {
+        each: _rows_of_axis(width, arr.shape[each], {"center": centered, "mode": "valid"})
+        for each, width, centered in zip(axis, widths, centers)
+    }
 
 
 def missing_results(name: str, results: Sequence[Any], filled: bool) -> list[Any]:

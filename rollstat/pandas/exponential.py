@@ -58,6 +58,8 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
     [1.0, 1.667, 3.0]
     """
 
+    prefix = "ewm."
+
     def __init__(self, obj: Any, *args: Any, selection: Any = None, **kwargs: Any) -> None:
         """Check the parameters as pandas does, but those that do not depend on the data once."""
         given = _DEFAULTS | dict(zip(NAMES, args)) | kwargs
@@ -117,25 +119,9 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
         """Return why pandas computes windows that `_call_of` does not return."""
         return f"method={self.method!r}" if self.method != "single" else _REASON
 
-    def _call_for(self, func: Any, name: str) -> ColumnCall | None:
-        """Return what computes a result in place of a kernel of pandas; None where pandas computes."""
-        return self._call_of(name, {}) if type(func) is partial else None
-
-    def _apply(
-        self,
-        func: Any,
-        name: str,
-        numeric_only: bool = False,
-        numba_args: tuple[Any, ...] = (),
-        **kwargs: Any,
-    ) -> Any:
-        """Compute ``mean`` and ``sum``, where pandas passes its kernel."""
-        call = self._call_for(func, name)
-        if call is not None:
-            return self._compute(call, name, numeric_only)
-        if type(func) is partial:
-            hand_back(f"ewm.{name}", self._reason())
-        return super()._apply(func, name, numeric_only, numba_args, **kwargs)
+    def _replaces(self, func: Any, name: str) -> bool:
+        """Return whether a statistic has the results of a kernel of pandas: of ``mean`` and ``sum``."""
+        return type(func) is partial
 
     def _moment(self, name: str, bias: Any, numeric_only: bool) -> Any:
         """Return a statistic of each column."""

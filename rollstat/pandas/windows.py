@@ -282,6 +282,7 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
     """Results of a :class:`ColumnCall` in the shape of pandas; a base class before one of pandas."""
 
     _options: Any = MappingProxyType({})
+    prefix = ""
     _rows: Any = None  # of groups
 
     def _with_options(self, options: Any) -> Any:
@@ -300,6 +301,36 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
     def _reason(self) -> str:
         """Return why pandas computes windows that `_call_of` does not return."""
         raise NotImplementedError  # every class has its own
+
+    def _replaces(self, func: Any, name: str) -> bool:
+        """Return whether a statistic has the results of a kernel of pandas."""
+        return name in _KERNELS
+
+    def _call_for(self, func: Any, name: str) -> ColumnCall | None:
+        """Return what computes a result in place of a kernel of pandas; None where pandas computes."""
+        if type(func) is ColumnCall:
+            return func
+        return self._call_of(name, {}) if self._replaces(func, name) else None
+
+    def _pandas(self, name: str) -> Any:
+        """Return the method of pandas' class."""
+        return getattr(super(), name)
+
+    def _apply(
+        self,
+        func: Any,
+        name: str,
+        numeric_only: bool = False,
+        numba_args: tuple[Any, ...] = (),
+        **kwargs: Any,
+    ) -> Any:
+        """Compute a :class:`ColumnCall`, and the kernels of pandas for which there is one."""
+        call = self._call_for(func, name)
+        if call is not None:
+            return self._compute(call, name, numeric_only)
+        if self._replaces(func, name):
+            hand_back(f"{self.prefix}{name}", self._reason())
+        return self._pandas("_apply")(func, name, numeric_only, numba_args, **kwargs)
 
     def explanation(self, method: Any, *args: Any, **options: Any) -> Any:
         """Return what a call of a method of these windows would do, as :func:`rollstat.explain` does."""
@@ -428,7 +459,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         """Return the method of pandas' class."""
         if name != "aggregate":
             self._reject_at()
-        return getattr(super(), name)
+        return super()._pandas(name)
 
     def _reject_at(self) -> None:
         """Raise if results at other times are asked for, which pandas does not compute."""
@@ -475,13 +506,6 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
             return ColumnCall("sum", windows, {}, observed=True)
         return ColumnCall(name, windows, parameters, bool(self._options.get("keep_dtype", False)))
 
-    def _call_for(self, func: Any, name: str) -> ColumnCall | None:
-        """Return what computes a result in place of a kernel of pandas; None where pandas computes."""
-        if type(func) is ColumnCall:
-            return func
-        windows = self._windows_for() if name in _KERNELS else None
-        return None if windows is None else self._call(name, windows, {})
-
     def _own_statistic(self, name: str, parameters: dict[str, Any], numeric_only: bool = False) -> Any:
         """Return a statistic that pandas does not have; columns keep their kind."""
         windows = self._row_windows() if self.method == "single" else None
@@ -498,22 +522,6 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
             elif series is not None and not hasattr(series, "dtype"):
                 parameters[other] = np.asarray(series)
         return self._apply(ColumnCall(name, windows, parameters, True), name, numeric_only)
-
-    def _apply(
-        self,
-        func: Any,
-        name: str,
-        numeric_only: bool = False,
-        numba_args: tuple[Any, ...] = (),
-        **kwargs: Any,
-    ) -> Any:
-        """Compute a :class:`ColumnCall`, and the kernels of pandas for which there is one."""
-        call = self._call_for(func, name)
-        if call is None:
-            if name in _KERNELS:
-                hand_back(name, self._reason())
-            return self._pandas("_apply")(func, name, numeric_only, numba_args, **kwargs)
-        return self._compute(call, name, numeric_only)
 
     def var(
         self,
