@@ -302,30 +302,24 @@ class _OperatorState(CarriedState):
 class _DecimalState(CarriedState):
     """The sum of decimals, as one integer of Python."""
 
-    total = 0
+    def __init__(self, call: SparkCall, options: Mapping[str, Any]) -> None:
+        super().__init__(call, options)
+        self.kept = [np.zeros(1, object)]
 
     def _results(
         self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_], count: NDArray[np.int64]
     ) -> list[MaskedColumn]:
-        sums = self.total + np.cumsum(integers(columns[0]))
+        sums = self.kept[0] + np.cumsum(integers(columns[0]))
         self._add(columns, missing)
         counts = count if self.call.statistic == "mean" else None
         insufficient = count < self.min_periods
         return [decimal_results(sums, counts, insufficient, self.call.scale, self.call.types[0])]
 
     def _add(self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_]) -> None:
-        self.total += sum(integers(columns[0]))
+        self.kept = [self.kept[0] + sum(integers(columns[0]))]
 
     def _combine(self, later: "_DecimalState") -> None:
-        self.total += later.total
-
-    def _folded(self) -> list[NDArray[Any]]:
-        return [np.frombuffer(self.total.to_bytes(32, "little", signed=True), np.uint8)]
-
-    def load(self, arrays: Sequence[NDArray[Any]]) -> None:
-        """Replace the state by what `arrays` returned."""
-        super().load(arrays)
-        self.total = int.from_bytes(self.kept[0].tobytes(), "little", signed=True)
+        self.kept = [self.kept[0] + later.kept[0]]
 
 
 def _smallest(keys: NDArray[Any], k: int) -> NDArray[np.bool_]:

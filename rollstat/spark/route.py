@@ -62,6 +62,8 @@ from rollstat.spark.start import known_warnings
 
 HASH, _RESULTS = "rollstat_hash", "rollstat_results"
 _ONE, _NUMBER = "rollstat_one", "rollstat_number"
+_WANTED = ("partition_by", "order_by", "window", "aggs", "descending", "ties")
+_OPTIONS = ("min_periods", "center", "closed", "equal_times", "nan_policy", "inf", "algorithm")
 ORDER_BITS = 32
 _HALF = 2 ** (ORDER_BITS - 1)
 _LARGEST = 2.0**63  # larger numbers are clipped to this
@@ -179,32 +181,24 @@ def rolling(  # 18 parameters: one for each public option
     ...     aggs={"typical": ("median", "dep_delay"), "second": ("kth", "dep_delay", {"k": 2})},
     ... )
     """
+    given = dict(locals())
     if step is not None:
         every = whole_number("step", step, 1)
         if at is not None:
             raise ValueError("step does not apply to labels: give the labels of some rows")
-        df, aggs = df.withColumn(_ONE, F.lit(1)), _with_positions(aggs)
-    options: dict[str, Any] = {"min_periods": min_periods, "center": center, "closed": closed}
-    options |= {"equal_times": equal_times, "nan_policy": nan_policy, "inf": inf, "algorithm": algorithm}
-    wanted: dict[str, Any] = {
-        "partition_by": partition_by,
-        "order_by": order_by,
-        "window": window,
-        "aggs": aggs,
-    }
-    wanted |= {"options": options, "descending": descending, "ties": ties}
-    frame, plan, unbounded, old = _planned(df, at, wanted)
+        given |= {"df": df.withColumn(_ONE, F.lit(1)), "aggs": _with_positions(aggs)}
+    frame, plan, unbounded, old = _planned(**given)
     rows, plan = _partitioned(frame, plan, _check_split(split, bool(plan.keys), unbounded))
     new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(plan.fields)]
     rows = _with_whole_rows(rows, plan, new) if plan.looks_ahead else _with_results(rows, plan, new)
     if HALO in rows.columns:
         rows = rows.where(~rows[HALO])
-    given = [rows[name] for name in rows.columns[: len(old)]]
+    kept = [rows[name] for name in rows.columns[: len(old)]]
     if at is not None:
-        rows, given = labels_of(rows, plan, len(old))
+        rows, kept = labels_of(rows, plan, len(old))
     made = [filled(rows[field.name], field.dataType, fill_value) for field in new]
     names = [*old, *(field.name for field in plan.fields)]
-    result = rows.select(*(column.alias(name) for column, name in zip([*given, *made], names)))
+    result = rows.select(*(column.alias(name) for column, name in zip([*kept, *made], names)))
     return result if step is None else result.where(F.col(_NUMBER) % every == 0).drop(_ONE, _NUMBER)
 
 
@@ -216,9 +210,12 @@ def _with_positions(aggs: Any) -> Any:
 
 
 def _planned(
-    df: DataFrame, at: DataFrame | None, given: dict[str, Any]
+    df: DataFrame, at: DataFrame | None, **given: Any
 ) -> tuple[DataFrame, WalkPlan, str | None, list[str]]:
-    """Return the rows, what to compute, why series cannot be split, and the columns that the result keeps."""
+    """Return the rows, what to compute, why series cannot be split, and the columns that the result keeps.
+
+    Takes the arguments of :func:`rolling`.
+    """
     check_frame("df", df)
     if at is not None:
         check_labels(at)
@@ -226,7 +223,8 @@ def _planned(
         raise ValueError("df must be a batch frame; use rollstat.spark.rolling_stream for streams")
     columns = ColumnReferences(df)
     zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
-    request = Request(**given, zone=zone).by_name(columns)
+    wanted, options = ({name: given[name] for name in names} for names in (_WANTED, _OPTIONS))
+    request = Request(**wanted, options=options, zone=zone).by_name(columns)
     frame = columns.frame()
     old = df.columns if at is None else at.columns
     labels = None if at is None else old
@@ -241,14 +239,8 @@ def _explanation(df: DataFrame, **arguments: Any) -> Explanation:
     """Return what :func:`rollstat.explain` shows of a call of `rolling`; no job starts."""
     bound = signature(rolling).bind(df, **arguments)
     bound.apply_defaults()
-    named = bound.arguments
-    names = ("min_periods", "center", "closed", "equal_times", "nan_policy", "inf", "algorithm")
-    given = {
-        name: named[name] for name in ("partition_by", "order_by", "window", "aggs", "descending", "ties")
-    }
-    given["options"] = {name: named[name] for name in names}
-    _, plan, unbounded, _ = _planned(df, named["at"], given)
-    split = _check_split(named["split"], bool(plan.keys), unbounded)
+    _, plan, unbounded, _ = _planned(**bound.arguments)
+    split = _check_split(bound.arguments["split"], bool(plan.keys), unbounded)
     if plan.carries_states:
         reason = "a worker carries a state of each series"
     elif unbounded:
