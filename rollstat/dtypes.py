@@ -22,8 +22,8 @@ EXACT = 2**53
 class PrecisionWarning(UserWarning):
     """A result is less precise than it should be.
 
-    Integers beyond 2**53 became float64, which rounds some of them: in a result, or to compute with. Or sums
-    left the range of float64 in an operator, which does not scale them.
+    Either integers beyond 2**53 became float64, in a result or before a computation, and some of them were
+    rounded; or sums left the range of float64 in an operator, because operators do not scale sums.
     """
 
 

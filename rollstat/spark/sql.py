@@ -82,7 +82,7 @@ def register(spark: SparkSession, prefix: str = "rollstat_") -> str:
     The plan is one exchange and one sort, as for :func:`rollstat.spark.rolling`, but all columns go to the
     workers, long series are not split, and rows that tie in ``ORDER BY`` come in any order.
 
-    Spark has exact aggregates of its own; ``spark.udf.register`` registers those of
+    Spark's own aggregates are exact. ``spark.udf.register`` registers aggregates made by
     :func:`rollstat.spark.rolling_udf`.
 
     Examples

@@ -173,10 +173,10 @@ def rolling_stream(  # 16 parameters: one for each public option
     Notes
     -----
     Each row is returned exactly once, even if the query is stopped or killed, provided that the sink writes
-    each micro-batch once. Results equal those of :func:`rollstat.spark.rolling` over the rows returned so
-    far, unless rows of several micro-batches tie in `order_by` and there is no watermark. Without a watermark
-    a row that comes after later rows of its series takes its place, if it lies in the windows that end at the
-    last row; rows that were returned before do not change. The state store must be RocksDB;
+    each micro-batch once. Results equal the results of :func:`rollstat.spark.rolling` over the rows
+    returned so far, unless rows of several micro-batches tie in `order_by` and there is no watermark. Without
+    a watermark, a row that comes after later rows of its series is inserted if it lies in the windows that
+    end at the last row; rows that were returned before do not change. The state store must be RocksDB;
     :func:`rollstat.spark.session` sets it.
 
     With `ttl` but without a watermark, Spark also runs batches without rows to look for expired state, so a
