@@ -132,6 +132,8 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 def _call_key(name: str, arrays: tuple[Any, ...], others: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return what decides the plan of a call of aligned arrays and simple arguments; None for others."""
+    if options.get("at") is not None:  # before anything reads the times
+        return None
     decays = "halflife" in options and type(options.get("window")) is Expanding
     key = key_of_arrays(arrays, options.get("times"), not decays)
     if key is None or options.get("nan_policy") == "raise":
