@@ -20,6 +20,7 @@ from rollstat.compile.lowering import count_ones
 from rollstat.compile.simd.masks import nan_bits
 
 _ONE = np.uint64(1)
+_PART = 1 << 10  # values that stay in the nearest cache
 
 
 def empty_bitmap(length):
@@ -37,6 +38,16 @@ def record_nan(values, bitmap):
     for i in range(whole, len(values)):
         word |= np.uint64(values[i] != values[i]) << np.uint64(i - whole)
     bitmap[whole >> 6] = word
+
+
+@kernel
+def replace_nan(values, bitmap, replaced):
+    """Set the bits of the NaN in `values`, and write the values to `replaced`, zero in the place of NaN."""
+    for first in range(0, len(values), _PART):
+        part, target = values[first : first + _PART], replaced[first : first + _PART]
+        record_nan(part, bitmap[first >> 6 :])
+        for i in range(len(part)):
+            target[i] = part[i] if part[i] == part[i] else 0.0
 
 
 @kernel(forceinline=True)

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.blocks import Block, Outcome, Point, Selection, exact_floats, read_only
+from rollstat.blocks import Block, Kept, Outcome, Point, Selection, exact_floats, read_only
 from rollstat.dtypes import EXACT, compute_dtype
 from rollstat.kernels.comparator import Greatest, Least
+from rollstat.kernels.missing.counting import has_nan
+from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, replace_nan
 from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.kernels.selection.quantiles import (
     INTERPOLATIONS,
@@ -50,6 +53,10 @@ _DRIVERS: dict[str, Callable[[Block, Selection], None]] = {
 _POINTS = {"rank_bits": rank_bits.select_points, "small_window": small_window.select_points}
 _FIXED_ONLY = {"small_window": small_window.LARGEST_WIDTH, "three_trees": None}
 
+
+_replaced = Kept()
+_PROBED_ROWS = 1 << 10  # that are searched for NaN before a network finds it
+_SURELY_COMPLETE = 64  # rows of the widest window that is computed without a search for a complete one
 
 _IF_NOT_FLOATS = (("rank_bits", "values are missing, and results are not floating numbers that hold them"),)
 _IF_ROUNDED = (("rank_bits", "float64 does not hold the values"),)
@@ -208,8 +215,12 @@ class OrderStatistics(Computation):
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the order statistics of every row with at least `min_periods` observations."""
-        if self._write_unsearched(block, results):
+        all_needed = block.nan_below == block.width > 0 and not block.searched
+        certain = all_needed and has_nan(block.values[:_PROBED_ROWS])
+        if not certain and self._write_unsearched(block, results):
             return Outcome(complete=True, algorithm="small_window")
+        if certain or (all_needed and has_nan(block.values)):
+            return self._write_complete(block, min_periods, results)
         algorithm = self.choose(block, block.missing is None).name
         if algorithm == "sorted_window" and self.algorithm == "auto":
             if self._read_sorted(block, min_periods, results):
@@ -251,6 +262,21 @@ class OrderStatistics(Computation):
                 result[...] = position
         elif not direct:
             self._combine(block, selection, results)
+
+    def _write_complete(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the order statistics of windows without NaN, and NaN in the other rows."""
+        values, width = block.values, block.width
+        outcome = Outcome(algorithm=self._choose_selection(width).name)
+        bitmap = empty_bitmap(len(values))
+        replaced = _replaced.get((values.dtype, len(values)), partial(np.empty_like, values))
+        replace_nan(values, bitmap, replaced)
+        rows = np.flatnonzero(np.isnan(values[: None if width > _SURELY_COMPLETE else 0]))
+        if np.diff(rows, prepend=-1, append=len(values)).max() > width:
+            complete = Block.regular(replaced, None, width)
+            outcome = OrderStatistics.compute(self, complete, min_periods, results)
+        for result in results:
+            mark_insufficient(bitmap, width, width, result.dtype.type(np.nan), result)
+        return outcome._replace(marked=True)
 
     def _write_observed(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> bool:
         """Write order statistics of windows in which values are missing; return whether networks can."""

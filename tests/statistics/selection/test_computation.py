@@ -1,0 +1,28 @@
+"""Windows all of whose rows are needed, without NaN, against windows in which values may be missing."""
+
+import numpy as np
+import pytest
+
+import rollstat
+
+CALLS = [
+    (rollstat.rolling_median, {}),
+    (rollstat.rolling_quantile, {"q": 0.3}),
+    (rollstat.rolling_kth, {"k": 2}),
+    (rollstat.rolling_iqr, {}),
+]
+SPECIAL = np.array([-np.inf, np.inf, -0.0, 0.0, 5e-324, 1.0, 1.0, -1.7e308])
+
+
+@pytest.mark.parametrize("width", [5, 6, 70, 600])
+@pytest.mark.parametrize(("function", "arguments"), CALLS)
+def test_all_rows_are_needed(rng, function, arguments, width):
+    values = np.concatenate(
+        [rng.choice(SPECIAL, 5000), rng.standard_normal(5000).round(1), np.full(3000, np.nan)]
+    )
+    values[rng.integers(0, len(values), len(values) // width)] = np.nan
+    found = function(values, window=width, **arguments, mode="valid")
+    some = function(values, window=width, **arguments, mode="valid", min_periods=width - 1)
+    complete = rollstat.rolling_count(values, width, mode="valid") == width
+    assert complete.any()
+    np.testing.assert_array_equal(found, np.where(complete, some, np.nan))
