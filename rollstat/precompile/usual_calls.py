@@ -57,9 +57,12 @@ _EDGES = (
 )
 _WIDTHS = sorted({5, *_EDGES, *(edge + 1 for edge in _EDGES)})
 _NARROW, _WIDE, _ROWS = 5, 100, 400
+_LONG = max(thresholds.NETWORK_ROWS_A_ROW * _NARROW, thresholds.ONE_CALL_ROWS) + _NARROW  # rows in blocks
 _BOXES = ("min", "max", "minmax", "median")  # take boxes of arrays with several dimensions
 _OF_IMAGES = (*_BOXES, "sum", "mean")  # of bytes
-_SIZED = ("sum", "mean", "var", "std", "min", "max", "median", "quantile")  # take a size for each row
+# Take a size for each row, and integers of every width.
+_SIZED = ("sum", "mean", "var", "std", "min", "max", "median", "quantile")
+_INTEGERS = [np.dtype(f"{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8)]
 
 
 def _series(kind: str, rows: int, dtype: np.dtype[Any], number: int = 0) -> NDArray[Any]:
@@ -125,7 +128,7 @@ def _array_calls(statistic: Statistic, dtype: np.dtype[Any]) -> Iterator[Call]:
         for kind in kinds:
             for width in _WIDTHS:
                 yield partial(call, data(kind, 3 * width + 50), width)
-            yield partial(call, data(kind, thresholds.NETWORK_ROWS_A_ROW * _NARROW + _NARROW), _NARROW)
+            yield partial(call, data(kind, _LONG), _NARROW)
         if statistic.name == "kth":
             yield partial(call, data("normal", _ROWS), _WIDE, algorithm="three_trees")
         for kind in {"normal", kinds[-1]}:
@@ -152,10 +155,13 @@ def _array_calls(statistic: Statistic, dtype: np.dtype[Any]) -> Iterator[Call]:
             yield partial(call, [image], (size, size), axis=(0, 1))
             yield partial(call, [image], (size, size), axis=(0, 1), mode="reflect")
         yield partial(call, [image[0]], _NARROW)
-    if statistic.name in _SIZED and dtype == np.float64:
-        sizes = np.where(np.arange(_ROWS) % 2, _NARROW, _WIDE)
-        for rows in (_ROWS, 25 * _ROWS):  # in one call, and in blocks
-            yield partial(call, data("normal", rows), np.resize(sizes, rows), min_periods=1)
+    if statistic.name in _SIZED:
+        for each in _INTEGERS if dtype == np.int64 else (dtype,):
+            for rows in (_ROWS, _LONG):  # in one call, and in blocks
+                values = [_series("normal", rows, each)]
+                sizes = np.where(np.arange(rows) % 2, _NARROW, _WIDE)
+                for window in (_NARROW, thresholds.BLOCKWISE + 1, sizes):
+                    yield partial(call, values, window, min_periods=1)
 
 
 def _further_options(call: Callable[..., Any], arrays: list[NDArray[Any]]) -> Iterator[Call]:
