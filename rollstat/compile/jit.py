@@ -16,6 +16,7 @@ have no entry.
 import inspect
 import os
 import time
+from functools import update_wrapper
 from uuid import uuid4
 from weakref import WeakSet, WeakValueDictionary
 
@@ -198,9 +199,6 @@ class _Kernel(CPUDispatcher):
     inner: _InnerKernel
     _numba_type_ = _InnerKernel._numba_type_
 
-    def __init__(self, *of):
-        _make(self, *of)
-
     def compile(self, sig):
         with interrupts.held_back():
             return super().compile(sig)
@@ -214,6 +212,37 @@ class _Kernel(CPUDispatcher):
     @property
     def is_compiling(self):
         return bool(self._compiling_counter) or self.inner.is_compiling
+
+
+class _UnusedKernel(_Kernel):
+    """A kernel that becomes a :class:`_Kernel` when it is used: a process uses few that it imports."""
+
+    def __init__(self, function, inner, options):
+        update_wrapper(self, function)
+        self.inner = inner
+        self._options = options
+
+    def _become_used(self):
+        with global_compiler_lock:
+            options = vars(self).pop("_options", None)
+            if options is not None:
+                function = self.__wrapped__
+                _make(self, _UncountedCompiler, function, options)
+                if os.path.exists(function.__code__.co_filename):
+                    self._cache = KernelCache(function, options)
+                self.__class__ = _Kernel
+
+    def __getattr__(self, name):
+        self._become_used()
+        return object.__getattribute__(self, name)
+
+    def __call__(self, *args):
+        self._become_used()
+        return self(*args)
+
+    def compile(self, sig):
+        self._become_used()
+        return self.compile(sig)
 
 
 _dispatchers = WeakSet()
@@ -336,10 +365,6 @@ def kernel(function=None, *, inline="never", forceinline=False, noinline=False):
         inner = _InnerKernel(inner_compiler, function, options | {"no_cpython_wrapper": True})
         if function.__name__.startswith("_") and function.__module__.partition(".")[0] == "rollstat":
             return inner
-        entry = _Kernel(_UncountedCompiler, function, options)
-        entry.inner = inner
-        if os.path.exists(function.__code__.co_filename):
-            entry._cache = KernelCache(function, options)
-        return entry
+        return _UnusedKernel(function, inner, options)
 
     return decorate if function is None else decorate(function)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,14 @@ def test_literals_do_not_specialise_kernels():
     sum_of_three._cache.disable()  # code from disk would not compile `add`
     assert sum_of_three(5) == 23
     assert list(add.inner.overloads) == [(types.int64, types.int64)]
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_threads_may_use_a_kernel_at_the_same_time_first():
+    unused = kernel(add.__wrapped__)
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(unused, range(40), range(40))) == list(range(0, 80, 2))
+    assert (unused.__name__, unused.__doc__) == ("add", None)
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
