@@ -131,6 +131,21 @@ class Statistic:
             columns[-1:] = columns[-1]
         return tuple(columns), given
 
+    def builder(self, name: str, module: str, make: Callable[..., Any], result: type) -> Callable[..., Any]:
+        """Return the function of a module that names the statistic: it takes columns and own parameters.
+
+        `make` takes the name of the statistic, the columns and the parameters, and returns a `result`.
+        """
+
+        def build(*args: Any, **kwargs: Any) -> Any:
+            return make(self.name, *self.bind_columns(*args, **kwargs))
+
+        build.__name__ = build.__qualname__ = name
+        build.__module__ = module
+        build.__doc__ = f"Name :func:`rollstat.{self.function.__name__}` of a column."
+        build.__signature__ = self.of_columns.replace(return_annotation=result)  # type: ignore[attr-defined]  # of a function
+        return build
+
     def result_names(
         self, columns: Sequence[str], parameters: Mapping[str, Any], results: int, ending: Any = ""
     ) -> list[str]:

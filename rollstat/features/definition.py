@@ -144,22 +144,16 @@ class Feature:
 @cache
 def builder(name: str) -> Callable[..., Feature]:
     """Return the function that names a statistic of columns, with its own parameters."""
-    statistic = REGISTRY[name]
 
-    def build(*args: Any, **kwargs: Any) -> Feature:
-        columns, given = statistic.bind_columns(*args, **kwargs)
+    def make(statistic: str, columns: tuple[Any, ...], given: dict[str, Any]) -> Feature:
         for key, value in given.items():
             if isinstance(value, (np.ndarray, np.generic)):
                 given[key] = value.tolist()
             elif type(value) is tuple:  # operators are tuples of other classes
                 given[key] = list(value)
-        return Feature(name, _names("columns", columns), given)
+        return Feature(statistic, _names("columns", columns), given)
 
-    build.__name__ = build.__qualname__ = name
-    build.__module__ = "rollstat.features"
-    build.__doc__ = f"Name :func:`rollstat.{statistic.function.__name__}` of a column for `Features`."
-    build.__signature__ = statistic.of_columns.replace(return_annotation=Feature)  # type: ignore[attr-defined]  # of a function
-    return build
+    return REGISTRY[name].builder(name, "rollstat.features", make, Feature)
 
 
 class FeatureColumn(NamedTuple):

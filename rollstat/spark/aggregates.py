@@ -281,18 +281,7 @@ BUILDERS = REGISTRY.methods
 @cache
 def builder(name: str) -> Callable[..., Aggregate]:
     """Return the function of a statistic: it takes columns, then the parameters of the statistic."""
-    statistic = REGISTRY[BUILDERS[name]]
-
-    def build(*args: Any, **kwargs: Any) -> Aggregate:
-        return Aggregate(statistic.name, *statistic.bind_columns(*args, **kwargs))
-
-    build.__name__ = build.__qualname__ = name
-    build.__module__ = "rollstat.spark"
-    build.__doc__ = (
-        f"Name :func:`rollstat.{statistic.function.__name__}` of a column for :func:`rollstat.spark.rolling`."
-    )
-    build.__signature__ = statistic.of_columns.replace(return_annotation=Aggregate)  # type: ignore[attr-defined]  # of a function
-    return build
+    return REGISTRY[BUILDERS[name]].builder(name, "rollstat.spark", Aggregate, Aggregate)
 
 
 _OF_ORDER = ("count", "nunique", "rank")  # statistics that are the same for codes in the order of the values

@@ -237,13 +237,9 @@ class Window(_Quick):
         """Copy the memory that a copy of this window must not share."""
         raise NotImplementedError  # every window has its own
 
-    def _likeness(self) -> Any:
+    def likeness(self) -> Any:
         """Return what is equal for windows of the same statistic or operator and parameters."""
         raise NotImplementedError  # every window that can be joined has its own
-
-    def is_like(self, other: Self) -> bool:
-        """Return whether another window has the same parameters."""
-        return bool(self._likeness() == other._likeness())
 
     @classmethod
     def _restored(cls, given: Mapping[str, Any], /, *leading: Any, **own: Any) -> Self:
@@ -575,7 +571,7 @@ class RollingStream(Stream, abstract=True):
         """
         if type(other) is not type(self) or self._window.spec.kind != "expanding":
             raise TypeError(f"merge needs two {type(self).__name__} with the window Expanding()")
-        if not self._window.is_like(other._window):
+        if self._window.likeness() != other._window.likeness():
             raise ValueError("merge needs streams made with the same parameters")
         newer = other.copy() if other is self else other
         newer._use(lambda theirs: self._use(lambda window: window.join(theirs)))

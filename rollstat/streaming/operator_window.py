@@ -307,7 +307,7 @@ class OperatorWindow(Window):
 
     # Whole windows.
 
-    def _likeness(self) -> Any:
+    def likeness(self) -> Any:
         adapter, algorithm, spec = self.adapter, self.algorithm, self.spec
         return (
             type(adapter.ready),

@@ -348,15 +348,6 @@ class StatisticWindow(Window):
         array, stored = self._check(columns, times)
         self._load(array, stored, len(array))
 
-    def clear(self) -> None:
-        """Remove all rows, and count rows from zero."""
-        if not self.spec.fixed:
-            super().clear()
-            return
-        self.changed = True
-        self.representation.load(np.empty(0, self.codec.stored), np.empty(0, np.bool_), 0)
-        self._bind()
-
     def _renew(self) -> None:
         self.times = Times(np.empty(0, self.spec.time_dtype), self.spec)
         self.representation = self.row.represent(self)
@@ -372,7 +363,7 @@ class StatisticWindow(Window):
         self.times, self.representation = self.times.copy(), self.representation.copy()
         self._bind()
 
-    def _likeness(self) -> dict[str, Any]:
+    def likeness(self) -> dict[str, Any]:
         """Return what the window is made with, as JSON values."""
         own = {"statistic": self.statistic, "own": self.parameters, "algorithm": self.algorithm}
         return self._arguments(self.codec.dtype.str) | own
@@ -381,7 +372,7 @@ class StatisticWindow(Window):
         """Return parameters and arrays for a snapshot."""
         values, missing = self.representation.contents()
         pushed = np.array([self.representation.pushed], np.int64)
-        return self._likeness(), [values, missing.astype(np.uint8), self.times.numbers, pushed]
+        return self.likeness(), [values, missing.astype(np.uint8), self.times.numbers, pushed]
 
     @classmethod
     def from_state(cls, row: Any, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
