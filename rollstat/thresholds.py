@@ -49,7 +49,7 @@ ACTIVE_PROBED_ROWS = 4096
 """Rows at the start of a block in which active rows are counted."""
 
 PREDICTABLE_SHARE = 0.25
-"""Share of rows that change whether the order statistic can move, below which slides are predictable."""
+"""Share of rows that change which way the order statistic can move, below which slides are predictable."""
 
 PREDICTABLE_PROBED_ROWS = 256
 """Rows at the start of a block in which such changes are counted."""

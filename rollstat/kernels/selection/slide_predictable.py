@@ -49,14 +49,13 @@ _ALL = ~np.uint64(0)
 
 @kernel
 def is_predictable(leaving, entering, cursor):
-    """Whether a processor would predict which rows do not change the order statistic, by the first rows."""
+    """Whether a processor would predict which way rows move the order statistic, by the first rows."""
     rows = min(PREDICTABLE_PROBED_ROWS, len(entering))
-    changes = 0
-    before = True
+    changes = before = 0
     for j in range(rows):
-        same = (leaving[j] < cursor) == (entering[j] < cursor)
-        changes += same != before
-        before = same
+        moved = np.int64(leaving[j] < cursor) - np.int64(entering[j] < cursor)
+        changes += moved != before
+        before = moved
     return changes < PREDICTABLE_SHARE * rows
 
 

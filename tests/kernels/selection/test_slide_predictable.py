@@ -1,8 +1,9 @@
 """Slides over predictable rows: which rows are passed sixteen at a time."""
 
 import numpy as np
+import pytest
 
-from rollstat.kernels.selection.slide_predictable import all_outside
+from rollstat.kernels.selection.slide_predictable import all_outside, is_predictable
 
 
 def test_sixteen_rows_on_one_side_each():
@@ -15,3 +16,18 @@ def test_sixteen_rows_on_one_side_each():
                 kept, changed[row] = changed[row], code
                 assert not all_outside(leaving, entering, 0, low, high)
                 changed[row] = kept
+
+
+@pytest.mark.parametrize(
+    ("leaving", "entering", "expected"),
+    [
+        ([5], [6], True),  # no row moves the order statistic
+        ([5], [15], True),  # all rows move it up
+        ([5] * 20 + [15] * 20, [15] * 20 + [5] * 20, True),  # up for a time, then down
+        ([5, 15], [15, 5], False),  # up and down in turn
+        ([5, 5], [15, 6], False),  # every second row
+    ],
+)
+def test_rows_that_move_the_order_statistic_one_way_are_predictable(leaving, entering, expected):
+    codes = (np.resize(np.array(side, np.uint32), 300) for side in (leaving, entering))
+    assert is_predictable(*codes, np.uint64(10)) == expected
