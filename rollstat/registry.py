@@ -219,7 +219,7 @@ class Registry(MutableMapping[str, Statistic]):
         if name in self.methods:
             return self.methods[name]
         if name in self:
-            raise AttributeError(f"{owner} has no {name!r}; an operator is taken by 'combine'")
+            raise AttributeError(f"{owner} has no {name!r}; use 'combine' for operators")
         raise AttributeError(f"{owner} has no statistic {name!r}; it has {', '.join(self.methods)}")
 
     def of_function(self, function: object) -> Statistic | None:

@@ -669,8 +669,7 @@ class WindowsAt(ExplicitWindows):
 
     def _rows_of(self, first: int, last: int) -> NDArray[np.int64]:
         raise ValueError(
-            "at does not apply to a statistic of the row that a window belongs to, because windows at given "
-            "times belong to no row"
+            "at does not apply to a statistic of the row itself: windows at given times belong to no row"
         )
 
 

@@ -27,7 +27,7 @@ def test_namespace_of_series_and_expressions():
     assert frame["x"].rollstat.minmax(2, min_periods=1).struct.unnest().equals(struct)
     with pytest.raises(AttributeError, match="no statistic 'medain'"):
         _ = x.medain
-    with pytest.raises(AttributeError, match="no 'aggregate'; an operator is taken by 'combine'"):
+    with pytest.raises(AttributeError, match="no 'aggregate'; use 'combine' for operators"):
         _ = x.aggregate
 
 

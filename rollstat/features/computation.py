@@ -61,7 +61,7 @@ def _check_columns(features: Features, rows: Any, labels: Any) -> None:
                     if each not in frame.columns:
                         raise ValueError(f"{name} has no column {each!r}; it has {', '.join(frame.columns)}")
             if column.name in to.columns:
-                raise ValueError(f"the frame has a column {column.name!r} already: name features by alias()")
+                raise ValueError(f"the frame has a column {column.name!r} already: rename it with alias()")
     if labels is not None and labels.implementation != rows.implementation:
         raise TypeError(f"at must be a frame of the same kind as the rows; got {type(labels.to_native())}")
 

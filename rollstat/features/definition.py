@@ -337,7 +337,7 @@ class Features:
         if spark:
             return module.compute(self, frame, at, threads, split)
         if split is not None:
-            raise ValueError(f"split applies only to frames of Spark; got {split!r}")
+            raise ValueError(f"split applies only to Spark frames; got {split!r}")
         return module.compute(self, frame, at, threads)
 
     def write_stream(self, frame: Any, **options: Any) -> Any:

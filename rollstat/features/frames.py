@@ -264,7 +264,7 @@ def condition_of(text: str, frame: Any) -> NDArray[np.bool_]:
     expression = expression_of(text, frame.columns, nw.col)
     found = frame.select(condition=expression)["condition"]
     if found.dtype != nw.Boolean:
-        raise TypeError(f"where must be true or false; {text!r} is of {found.dtype}")
+        raise TypeError(f"where must be true or false; {text!r} has dtype {found.dtype}")
     return np.asarray(found.fill_null(False).to_numpy(), np.bool_)
 
 
@@ -286,7 +286,7 @@ def holds(text: str, row: Mapping[str, Any]) -> bool:
         return False
     found = np.asarray(expression_of(text, list(row), column))
     if found.dtype != np.bool_:
-        raise TypeError(f"where must be true or false; {text!r} is of {found.dtype}")
+        raise TypeError(f"where must be true or false; {text!r} has dtype {found.dtype}")
     return bool(found[0])
 
 

@@ -434,7 +434,7 @@ class _Series:
         """Return a column of the rows as the functions take it, and the values that codes stand for."""
         values, known = held.part(1 + self.names.index((role, name))), None
         if values.dtype == _OBJECT and not coded:
-            raise TypeError(f"column {name!r} of object serves only {', '.join(frames.CODED)}")
+            raise TypeError(f"column {name!r} of dtype object supports only {', '.join(frames.CODED)}")
         if values.dtype == _OBJECT or (values.dtype.kind in "mM" and coded in ("first", "last", "count")):
             known = sorted({value for value in values if _place(value)[0] and value == value})
             codes = {value: code for code, value in enumerate(known)}
@@ -632,7 +632,8 @@ class FeatureStream:
         if kind == "finite" and codec.kind == "f" and abs(number) == np.inf:
             return np.nan
         if missing and codec.kind in "iub":
-            raise ValueError(f"column {name!r} of {codec.dtype} must not be missing; declare float64")
+            hint = f"for missing values, pass dtypes={{{name!r}: 'float64'}}"
+            raise ValueError(f"column {name!r} of {codec.dtype} must not be missing; {hint}")
         return np.array("NaT", codec.dtype) if missing and codec.kind in "mM" else number
 
     def _advance(self, time: Any) -> None:

@@ -83,7 +83,7 @@ def handed_back(warn: bool | None = None) -> dict[tuple[str, str], int]:
     >>> before = rollstat.pandas.handed_back()
     >>> _ = pd.Series([4.0, 1.0, 3.0]).rollstat.rolling(0).count()
     >>> {call for call, count in rollstat.pandas.handed_back().items() if count != before.get(call)}
-    {('count', 'windows of no rows')}
+    {('count', 'zero-length windows')}
     """
     if warn is not None:
         _warned[:] = [set()] if warn else []
@@ -145,7 +145,7 @@ def reject_options(win_type: Any, options: Any) -> None:
     """Raise if options are given that weighted windows, which are those of pandas, do not have."""
     if options:
         raise ValueError(
-            f"{min(options)} does not apply to win_type={win_type!r}, whose windows are those of pandas; "
+            f"{min(options)} does not apply to win_type={win_type!r}, whose windows pandas computes; "
             f"got {options[min(options)]!r}"
         )
 
@@ -453,7 +453,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         """Return why pandas computes windows that `_windows_for` does not return."""
         if self.method != "single":
             return f"method={self.method!r}"
-        return "windows of no rows"
+        return "zero-length windows"
 
     def _pandas(self, name: str) -> Any:
         """Return the method of pandas' class."""

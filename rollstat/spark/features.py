@@ -21,7 +21,7 @@ _OF_CALLS = ("nan_policy", "algorithm")
 def compute(features: Features, df: DataFrame, at: Any, threads: Any, split: Any = None) -> DataFrame:
     """Return the rows with the features; see :meth:`rollstat.features.Features.compute`."""
     if threads is not None:
-        raise ValueError(f"threads does not apply to frames of Spark; got {threads!r}")
+        raise ValueError(f"threads does not apply to Spark frames; got {threads!r}")
     found = df if at is None else at
     for given in _calls(features, df):
         given["split"] = split
@@ -54,7 +54,7 @@ def _calls(features: Features, df: DataFrame) -> Iterator[dict[str, Any]]:
     """Yield the arguments of a call for each set of keys."""
     order = [*([] if features.on is None else [features.on]), *features.order_by]
     if not order:
-        raise ValueError("frames of Spark need on= or order_by=, because their rows have no order")
+        raise ValueError("Spark frames need on= or order_by=, because their rows have no order")
     for keys in dict.fromkeys(column.by for column in features.columns):
         chosen = [
             each for each in features.features if (features.by if each.keys is None else each.keys) == keys

@@ -90,9 +90,7 @@ class Request:
         if not order:
             raise ValueError("order_by must name at least one column: windows need an order of the rows")
         if both := set(keys) & set(order):
-            raise ValueError(
-                f"order_by must not name columns of partition_by; it named {', '.join(sorted(both))}"
-            )
+            raise ValueError(f"order_by must not name columns of partition_by; got {', '.join(sorted(both))}")
         down = _directions(self.descending, order)
         if self.ties not in ("columns", "error"):
             raise ValueError(f"ties must be 'columns' or 'error'; got {self.ties!r}")

@@ -123,7 +123,7 @@ def rolling_udf(
         raise ValueError(f"stat {statistic.name!r} returns {len(types)} results here: request only one")
     result = T.DoubleType() if like is None else types[0]
     if kind == "pandas" and not isinstance(result, (T.DoubleType, T.FloatType)):
-        raise ValueError(f"kind='pandas' cannot hold {result.simpleString()} beside null: use kind='arrow'")
+        raise ValueError(f"kind='pandas' cannot hold {result.simpleString()} with nulls: use kind='arrow'")
     return _make(_Job(replace(calls[0], types=(result,)), window, options), pandas=kind == "pandas")
 
 

@@ -114,12 +114,12 @@ class Codec:
         try:
             number = float(x)
         except OverflowError:
-            raise ValueError(f"x must lie within float64; got {x!r}") from None
+            raise ValueError(f"x must fit in float64; got {x!r}") from None
         if self.dtype == np.float32 and math.isfinite(number):
             with np.errstate(over="ignore"):
                 single = float(np.float32(number))
             if math.isinf(single):
-                raise ValueError(f"x must lie within float32; got {x!r}")
+                raise ValueError(f"x must fit in float32; got {x!r}")
             number = single
         if self.finite and math.isinf(number):
             number = math.nan
@@ -167,7 +167,7 @@ class Codec:
             with np.errstate(over="ignore"):
                 floats = given.astype(self.dtype)
             if given.dtype.kind == "f" and (np.isinf(floats) & np.isfinite(given)).any():
-                raise ValueError(f"{name} must lie within {self.dtype}; got {given.dtype}")
+                raise ValueError(f"{name} must fit in {self.dtype}; got {given.dtype}")
             return floats
         if self.kind in "mM" and given.dtype.kind == self.kind:
             same = given.astype(self.dtype)

@@ -88,7 +88,7 @@ class OperatorWindow(Window):
         if self.spec.lateness is not None:
             if self.adapter.objects or self.adapter.with_row or algorithm != "auto":
                 raise ValueError(
-                    "lateness supports operators over numbers that do not know rows, with algorithm 'auto'; "
+                    "lateness supports operators over numbers without with_row, with algorithm 'auto'; "
                     f"got {type(self.adapter.operator).__name__} of {self.adapter.codec.dtype}, {algorithm!r}"
                 )
             self.algorithm = "auto"

@@ -109,7 +109,7 @@ class WindowSpec:
     def without_last_end(self, closed: str) -> "WindowSpec":
         """Return the window of the rows before the newest one, ``"left"`` or ``"neither"`` end included."""
         if not (self.fixed or self.by_width) or self.lateness is not None:
-            raise ValueError(f"closed={closed!r} needs a window of rows or a width, without lateness")
+            raise ValueError(f"closed={closed!r} needs a window of rows or a duration, without lateness")
         if self.kind != _ROWS or closed == "left":
             return self
         if self.size == 1:

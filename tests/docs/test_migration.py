@@ -63,7 +63,7 @@ BY_ROLLSTAT = {
     "pipe": lambda: TIMED.rollstat.rolling(3).pipe(lambda windows: windows.sum()),
 }
 BY_PANDAS = {
-    "windows of no rows": lambda: TIMED.rollstat.rolling(0).sum(),
+    "zero-length windows": lambda: TIMED.rollstat.rolling(0).sum(),
     "functions of few windows": lambda: TIMED.rollstat.rolling(3).apply(lambda x: x[-1] - x[0], raw=True),
     "functions of Series": lambda: TIMED.rollstat.rolling(3).apply(lambda x: x.iloc[0]),
     "corr within groups": lambda: GROUPS["x"].rolling(3).corr(FRAME["y"]),
@@ -72,7 +72,7 @@ BY_PANDAS = {
 BY_NOBODY = {
     "win_type": lambda: TIMED.rollstat.rolling(3, win_type="hann").mad(),
     "method": lambda: FRAME.rollstat.rolling(3, method="table").mad(),
-    "windows of no rows": lambda: TIMED.rollstat.rolling(0).mad(),
+    "zero-length windows": lambda: TIMED.rollstat.rolling(0).mad(),
 }
 
 

@@ -289,7 +289,7 @@ def test_filters(condition):
     ):
         stream.push({"customer": "a", "time": frame["time"][0], "price": 1.0})
     assert stream.query("nobody", frame["time"].max())["price_count_9"] == 0
-    with pytest.raises(TypeError, match="where must be true or false; 'price' is of float64"):
+    with pytest.raises(TypeError, match="where must be true or false; 'price' has dtype float64"):
         f.Features([f.count("price").where("price").over(9)], on="time").stream().push(rows_of(frame)[0])
 
 
@@ -300,7 +300,7 @@ def test_definitions_that_no_stream_can_serve():
         f.Features([f.zscore("x").over(2)], on="t").stream()
     with pytest.raises(TypeError, match="ttl must be a duration"):
         f.Features([f.sum("x").over(2)], on="t").stream(ttl=3)
-    with pytest.raises(TypeError, match=r"feature max\('x'\): column 'x' of object serves only nunique"):
+    with pytest.raises(TypeError, match=r"max\('x'\): column 'x' of dtype object supports only nunique"):
         f.Features([f.nunique("x").over(2), f.max("x").over(2)], on="t").stream(dtypes={"x": object})
     with pytest.raises(TypeError, match="durations of the same kind"):
         f.Features([f.sum("x").over("2D")], on="t").stream(ttl=3.0)

@@ -208,7 +208,7 @@ def test_handed_back_by_method_and_reason():
     assert counted(lambda: series.rollstat.groupby([0] * 16).rolling(4).corr(series)) == {
         ("corr", "windows within groups"): 1
     }
-    assert counted(lambda: series.rollstat.rolling(0).sum()) == {("sum", "windows of no rows"): 1}
+    assert counted(lambda: series.rollstat.rolling(0).sum()) == {("sum", "zero-length windows"): 1}
     assert counted(lambda: series.rollstat.rolling(4).std(ddof=1.0)) == {("std", "its parameters"): 1}
     with pytest.raises(ValueError, match="dimensions"):
         frame.rollstat.rolling(4, method="table").sum()
@@ -219,7 +219,7 @@ def test_warnings_come_once_for_each_reason():
     series = pd.Series(DATA["clean"])
     try:
         rollstat.pandas.handed_back(warn=True)
-        with pytest.warns(pd.errors.PerformanceWarning, match="pandas computes sum: windows of no") as caught:
+        with pytest.warns(pd.errors.PerformanceWarning, match="pandas computes sum: zero-length") as caught:
             series.rollstat.rolling(0).sum()
         assert len(caught) == 1
         with warnings.catch_warnings(action="error"):

@@ -53,11 +53,11 @@ def test_what_spark_does_not_take(spark, rows):
     features = [f.sum("amount").over(2), f.max("amount").over(2, nan_policy="propagate")]
     with pytest.raises(ValueError, match="need on= or order_by="):
         f.Features(features[:1]).compute(frame)
-    with pytest.raises(ValueError, match="threads does not apply to frames of Spark; got 2"):
+    with pytest.raises(ValueError, match="threads does not apply to Spark frames; got 2"):
         f.Features(features[:1], order_by="number").compute(frame, threads=2)
     with pytest.raises(ValueError, match="split must be 'auto' or lie in"):
         f.Features(features[:1], by="shop", order_by="number").compute(frame, split=0)
-    with pytest.raises(ValueError, match="split applies only to frames of Spark; got 2"):
+    with pytest.raises(ValueError, match="split applies only to Spark frames; got 2"):
         f.Features(features[:1], order_by="number").compute(rows, split=2)
     with pytest.raises(ValueError, match="must have the same nan_policy and algorithm"):
         f.Features(features, order_by="number").compute(frame)

@@ -140,7 +140,7 @@ BAD = [
     (lambda: {"order_by": F.col("nope")}, r"order_by: 'nope' is not a column of df: \[UNRESOLVED_COLUMN"),
     (lambda: {"order_by": F.col("*")}, r"order_by: '\*' is 4 columns"),
     (lambda: {"order_by": "meta.nope"}, "order_by: column 'meta.nope' is not among: row, meta, x, meta.c"),
-    (lambda: {"partition_by": F.col("row")}, "order_by must not name columns of partition_by; it named row"),
+    (lambda: {"partition_by": F.col("row")}, "order_by must not name columns of partition_by; got row"),
     (lambda: {"aggs": [rs.median("x"), "median"]}, "aggs must map new column names .*, or be a list such as"),
     (lambda: {"aggs": [rs.kth("x", [1, 2]).alias("a")]}, "aggs must give a tuple of 2 names for 'kth'"),
     (lambda: {"aggs": [rs.median("x").alias("X")]}, "aggs must give new names, each once; 'X' is taken"),

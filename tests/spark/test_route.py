@@ -208,7 +208,7 @@ BAD = [
     ({"order_by": 3}, "order_by must be a column name or a sequence of them"),
     ({"order_by": "m"}, "order_by: 'm' is map.*, which has no order"),
     ({"partition_by": "m"}, "partition_by: 'm' is map.*, which has no order"),
-    ({"partition_by": "t"}, "order_by must not name columns of partition_by; it named t"),
+    ({"partition_by": "t"}, "order_by must not name columns of partition_by; got t"),
     ({"partition_by": ["key", "key"]}, "partition_by must name each column once"),
     ({"window": "5min"}, "window must be a plain number for times of this type"),
     ({"window": 2.5, "order_by": "s"}, "order_by: 's' must be a number"),

@@ -154,7 +154,7 @@ BAD = [
     (("kth", 3), {"k": 4}, ValueError, r"k must lie in 1\.\.3"),
     (("kth", 3), {"k": [1, 2]}, ValueError, "returns 2 results here"),
     (("median", 3), {"kind": "polars"}, ValueError, "kind must be 'arrow' or 'pandas'; got 'polars'"),
-    (("sum",), {"kind": "pandas", "like": T.LongType()}, ValueError, "cannot hold bigint beside null"),
+    (("sum",), {"kind": "pandas", "like": T.LongType()}, ValueError, "cannot hold bigint with nulls"),
     (("median", 3), {"like": T.DoubleType()}, TypeError, "like must be a column of arrays with a window"),
     (("median",), {"like": T.StringType()}, TypeError, "like must be a number"),
     (("argkth",), {"k": 1}, ValueError, "depends on the order of rows"),

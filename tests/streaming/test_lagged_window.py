@@ -69,7 +69,7 @@ def test_errors_change_nothing():
 
 def test_windows_that_cannot_leave_out_their_newest_row():
     for window in (None, rollstat.Expanding()):
-        with pytest.raises(ValueError, match="closed='left' needs a window of rows or a width"):
+        with pytest.raises(ValueError, match="closed='left' needs a window of rows or a duration"):
             rollstat.RollingMax(window, closed="left")
     with pytest.raises(ValueError, match="without lateness"):
         rollstat.RollingMax("5s", closed="left", lateness="1s")

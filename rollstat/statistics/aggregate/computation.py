@@ -74,7 +74,7 @@ class Combination(Computation):
             if output.shape or output.base.kind not in _KINDS:
                 raise TypeError(
                     f"operator must return numbers or tuples of numbers for an array of numbers; "
-                    f"it returned {output}: pass the elements as an array of objects"
+                    f"got {output}: pass the elements as an array of objects"
                 )
         self.outputs = [Output(kind or _KINDS[output.base.kind], required) for output in self._layout.outputs]
 
