@@ -242,8 +242,8 @@ def _write_records(values, lowest, highest, row_bits, gathered, records):
 
 
 @kernel
-def sort_bytes(values, counts, row):
-    """Write the row at each rank of unsigned bytes; `counts` are 257 zeros."""
+def sort_by_counts(values, counts, row):
+    """Write the row at each rank of integers from 0 on; `counts` are two more zeros than the largest."""
     for value in values:
         counts[np.int64(value) + 1] += 1
     for i in range(1, len(counts)):

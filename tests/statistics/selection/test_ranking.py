@@ -36,6 +36,19 @@ def test_order_is_stable(dtype, gaps):
     assert np.all(np.delete(rank, present) == -1)
 
 
+@pytest.mark.parametrize("dtype", ["i8", "u8", "i4", "i2", "?"])
+@pytest.mark.parametrize("end", [min, max])
+def test_order_of_integers_in_a_small_range(dtype, end):
+    n = 400
+    small = np.random.default_rng(3).integers(0, n + 1, n)
+    if dtype == "?":
+        values = small > n // 2
+    else:
+        info = np.iinfo(dtype)
+        values = end(info.min, info.max - n) + small.astype(dtype)
+    np.testing.assert_array_equal(order(values), np.argsort(values, kind="stable"))
+
+
 @pytest.mark.parametrize("dtype", ["f8", "i8"])
 def test_tied_ranks(dtype):
     rng = np.random.default_rng(2)
