@@ -326,6 +326,8 @@ def exact_floats(values: NDArray[Any], most: int = EXACT) -> NDArray[np.float64]
         return read_only(values)
     if dtype.kind == "f" or dtype.itemsize < 8:
         return read_only(values.astype(_FLOAT64))
-    floats, bits = np.empty(len(values)), read_only(values.view(np.uint64))
+    floats, bits = np.empty(len(values)), values.view(np.uint64)
+    bits.flags.writeable = False
     rounded = to_floats(bits, most if dtype.kind == "i" else 0, most, floats)
-    return None if rounded else read_only(floats)
+    floats.flags.writeable = False
+    return None if rounded else floats

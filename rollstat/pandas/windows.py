@@ -974,4 +974,4 @@ class Expanding(Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a ba
         options["min_periods"] = int(self.min_periods or 0)
         if "at" in options:
             options["times"] = WindowIndexer(all_rows(), self._options.get("times")).times_for(self._on, True)
-        return RowWindows(all_rows(), options, labels=self._labels() if self._options else None)
+        return RowWindows(all_rows(), options, None, self._labels() if self._options else None)

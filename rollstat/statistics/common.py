@@ -34,6 +34,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _OWN_KINDS = (np.ndarray, list, tuple, np.ma.MaskedArray)
 # Arguments of these types that are equal mean the same.
 _SIMPLE_TYPES = {int, float, str, bool, bytes, type(None), Expanding}
+_OF_DATA = {"at", "nan_policy", "times", "halflife", "segments"}  # options that are keys in other forms
 _MOST_SEGMENTS = 1_000  # of calls whose plans are kept
 
 _SERIES = """\
@@ -132,17 +133,20 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 def _call_key(name: str, arrays: tuple[Any, ...], others: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return what decides the plan of a call of aligned arrays and simple arguments; None for others."""
-    if options.get("at") is not None:  # before anything reads the times
+    times, decays = None, False
+    if not _OF_DATA.isdisjoint(options):
+        if options.get("at") is not None or options.get("nan_policy") == "raise":
+            return None
+        times = options.get("times")
+        decays = "halflife" in options and type(options.get("window")) is Expanding
+        if "times" in options:
+            options = {**options, "times": None}  # the key of the arrays holds them
+        segments = options.get("segments")
+        if type(segments) is np.ndarray and segments.dtype == np.int64 and segments.size <= _MOST_SEGMENTS:
+            options = {**options, "segments": segments.tobytes()}
+    key = key_of_arrays(arrays, times, not decays)
+    if key is None:
         return None
-    decays = "halflife" in options and type(options.get("window")) is Expanding
-    key = key_of_arrays(arrays, options.get("times"), not decays)
-    if key is None or options.get("nan_policy") == "raise":
-        return None
-    if "times" in options:
-        options = {**options, "times": None}  # the key of the arrays holds them
-    segments = options.get("segments")
-    if type(segments) is np.ndarray and segments.dtype == np.int64 and segments.size <= _MOST_SEGMENTS:
-        options = {**options, "segments": segments.tobytes()}
     simple = *others, *options.values()
     types = tuple(map(type, simple))
     if not _SIMPLE_TYPES.issuperset(types):
