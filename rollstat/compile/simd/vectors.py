@@ -33,6 +33,7 @@ from rollstat.compile.simd.codegen import (
     VECTOR_BYTES,
     Vector,
     any_lane,
+    compare,
     elementwise,
     join_channels,
     load_lanes,
@@ -395,6 +396,50 @@ def _generate_propagate_nan(builder, dtype, vector, tested):
 
 
 elementwise(propagate_nan, _generate_propagate_nan)
+
+
+def count_less(counts, first, second):
+    """Return `counts` plus 1 in the lanes in which `first` is less than `second`."""
+    return counts + (first < second)
+
+
+def count_equal(counts, first, second):
+    """Return `counts` plus 1 in the lanes in which `first` equals `second`."""
+    return counts + (first == second)
+
+
+def _compile_count(function, comparison):
+    def generate(builder, dtype, counts, first, second):
+        more = (builder.fadd if isinstance(dtype, types.Float) else builder.add)(
+            counts, ir.Constant(counts.type, [1] * counts.type.count)
+        )
+        return builder.select(compare(builder, dtype, comparison, first, second), more, counts)
+
+    elementwise(function, generate, 3)
+
+
+_compile_count(count_less, "<")
+_compile_count(count_equal, "==")
+
+
+def store_counts(counts, values, i):
+    """Write `counts` to the int64 `values` from `i` on."""
+    values[i : i + len(counts)] = counts
+
+
+@lowered(store_counts)
+def _store_counts(counts, values, i):
+    if not _is_contiguous(values, 1) or values.dtype != types.int64 or counts.dtype.bitwidth != 64:
+        return None
+
+    def generate(context, builder, signature, arguments):
+        whole = arguments[0]
+        if isinstance(counts.dtype, types.Float):
+            whole = builder.fptosi(whole, _integers(counts, 64))
+        store_lanes(context, builder, [whole], values, *arguments[1:])
+        return context.get_dummy_value()
+
+    return types.void(counts, values, types.intp), generate
 
 
 def contains_nan(vector):

@@ -37,7 +37,15 @@ import numpy as np
 
 from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.lowering import count_ones
-from rollstat.compile.simd.vectors import lanes_of, load, store
+from rollstat.compile.simd.vectors import (
+    count_equal,
+    count_less,
+    lanes_of,
+    load,
+    store,
+    store_counts,
+    zeros_like,
+)
 
 AVERAGE, MIN, MAX, FIRST, DENSE = 0, 1, 2, 3, 4
 METHODS = {"average": AVERAGE, "min": MIN, "max": MAX, "first": FIRST, "dense": DENSE}
@@ -45,8 +53,6 @@ METHODS = {"average": AVERAGE, "min": MIN, "max": MAX, "first": FIRST, "dense": 
 _ZERO, _ONE, _ALL = np.uint64(0), np.uint64(1), ~np.uint64(0)
 # Bits of a rank below those that number its line and its group, and the lines of a group.
 _LINE, _GROUP, _LINES = 7, 13, 64
-
-BATCH = 512  # windows that are compared together: their counts stay in the nearest cache
 
 
 class Members(NamedTuple):
@@ -234,29 +240,22 @@ def count_newest_fixed(own, firsts, lasts, width, members, smaller, equal):
             _replace(members, np.int64(own[i]), np.int64(newest[i]))
 
 
-@kernel
-def _compare(older, newest, smaller, equal):
-    """Add one older row of each window to the counts."""
-    for i in range(len(smaller)):
-        smaller[i] += older[i] < newest[i]
-        equal[i] += older[i] == newest[i]
-
-
-@kernel
-def _compare_four(one, two, three, four, newest, smaller, equal):
-    """Add four older rows of each window to the counts; load and store the counts once for all four."""
-    for i in range(len(smaller)):
-        value = newest[i]
-        smaller[i] += (
-            np.int64(one[i] < value)
-            + np.int64(two[i] < value)
-            + (np.int64(three[i] < value) + np.int64(four[i] < value))
-        )
-        equal[i] += (
-            np.int64(one[i] == value)
-            + np.int64(two[i] == value)
-            + (np.int64(three[i] == value) + np.int64(four[i] == value))
-        )
+@kernel(forceinline=True)
+def _compare_vectors(values, first, width, smaller, equal):
+    """Write the counts of the windows of two vectors that begin at row `first`."""
+    lanes = lanes_of(values)
+    newest, other = load(values, first + width - 1), load(values, first + width - 1 + lanes)
+    less, other_less = zeros_like(newest), zeros_like(newest)
+    same, other_same = zeros_like(newest), zeros_like(newest)
+    for i in range(first, first + width):
+        older = load(values, i)
+        less, same = count_less(less, older, newest), count_equal(same, older, newest)
+        older = load(values, i + lanes)
+        other_less, other_same = count_less(other_less, older, other), count_equal(other_same, older, other)
+    store_counts(less, smaller, first)
+    store_counts(other_less, smaller, first + lanes)
+    store_counts(same, equal, first)
+    store_counts(other_same, equal, first + lanes)
 
 
 @kernel
@@ -265,26 +264,16 @@ def compare_newest(values, width, smaller, equal):
 
     Missing values must be NaN. The counts are written into `smaller` and `equal`, int64 (rows,).
     """
-    for first in range(0, len(smaller), BATCH):
-        low = smaller[first : first + BATCH]
-        same = equal[first : first + BATCH]
-        low[:] = 0
-        same[:] = 0
-        size = len(low)
-        newest = values[first + width - 1 : first + width - 1 + size]
-        older = values[first : first + width - 1 + size]
-        for j in range(0, width & ~3, 4):
-            _compare_four(
-                older[j : j + size],
-                older[j + 1 : j + 1 + size],
-                older[j + 2 : j + 2 + size],
-                older[j + 3 : j + 3 + size],
-                newest,
-                low,
-                same,
-            )
-        for j in range(width & ~3, width):
-            _compare(older[j : j + size], newest, low, same)
+    step = 2 * lanes_of(values)
+    whole = len(smaller) // step * step
+    for first in range(0, whole, step):
+        _compare_vectors(values, first, width, smaller, equal)
+    for i in range(whole, len(smaller)):
+        newest = values[i + width - 1]
+        smaller[i] = equal[i] = 0
+        for value in values[i : i + width]:
+            smaller[i] += value < newest
+            equal[i] += value == newest
 
 
 @kernel

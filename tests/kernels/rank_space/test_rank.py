@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from rollstat.kernels.rank_space.rank import (
-    BATCH,
     check,
     compare_newest,
     count_newest,
@@ -15,12 +14,22 @@ from rollstat.statistics.selection.ranking import rank_ranges
 
 
 @pytest.mark.parametrize("width", [1, 2, 4, 5, 11])
-def test_comparisons_of_several_batches(rng, width):
-    values = rng.integers(0, 9, 2 * BATCH + 40).astype(float)
+def test_comparisons(rng, width):
+    values = rng.integers(0, 9, 1064).astype(float)
     values[rng.random(len(values)) < 0.1] = np.nan
     windows = np.lib.stride_tricks.sliding_window_view(values, width)
     smaller, equal = np.full(len(windows), -7), np.full(len(windows), -7)
     compare_newest(values, width, smaller, equal)
+    assert np.array_equal(smaller, (windows < windows[:, -1:]).sum(axis=1))
+    assert np.array_equal(equal, (windows == windows[:, -1:]).sum(axis=1))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_comparisons_of_integers_that_floats_round(rng, dtype):
+    values = np.iinfo(dtype).max - rng.integers(0, 5, 70).astype(dtype)
+    windows = np.lib.stride_tricks.sliding_window_view(values, 6)
+    smaller, equal = np.full((2, len(windows)), -7)
+    compare_newest(values, 6, smaller, equal)
     assert np.array_equal(smaller, (windows < windows[:, -1:]).sum(axis=1))
     assert np.array_equal(equal, (windows == windows[:, -1:]).sum(axis=1))
 
