@@ -23,14 +23,7 @@ from rollstat.options import Options
 from rollstat.spark.aggregates import CallWindow, check_column
 from rollstat.spark.arrow_columns import MaskedColumn, arrow_type, to_arrow
 from rollstat.spark.batch_walk import Walk, WalkPlan, reached_later
-from rollstat.spark.request import ColumnReferences, check_frame, with_plain_names
-
-
-def check_labels(at: DataFrame) -> None:
-    """Raise an error unless `at` is a batch frame."""
-    check_frame("at", at)
-    if at.isStreaming:
-        raise ValueError("at must be a batch frame")
+from rollstat.spark.request import ColumnReferences, with_plain_names
 
 
 def with_labels(frame: DataFrame, plan: WalkPlan, at: DataFrame) -> tuple[DataFrame, WalkPlan]:

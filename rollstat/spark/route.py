@@ -49,7 +49,7 @@ from rollstat.spark.arrow_columns import kind_of
 from rollstat.spark.batch_walk import ResultsJob, WalkJob, WalkPlan
 from rollstat.spark.buckets import BUCKET, HALO, MAX_BUCKETS, Split, split_series, without_bound
 from rollstat.spark.expanding import STATE_SCHEMA, BucketStates, carrying, start_states
-from rollstat.spark.labels import check_labels, labels_of, with_labels
+from rollstat.spark.labels import labels_of, with_labels
 from rollstat.spark.request import (
     ColumnLike,
     ColumnReferences,
@@ -218,7 +218,9 @@ def _planned(
     """
     check_frame("df", df)
     if at is not None:
-        check_labels(at)
+        check_frame("at", at)
+        if at.isStreaming:
+            raise ValueError("at must be a batch frame")
     if df.isStreaming:
         raise ValueError("df must be a batch frame; use rollstat.spark.rolling_stream for streams")
     columns = ColumnReferences(df)

@@ -131,9 +131,6 @@ class OperatorAdapter:
         dtype = self.codec.dtype
         return [dtype.base.str, list(dtype.shape)] if dtype.shape else dtype.str
 
-    def _argument(self, encoded: Any) -> Any:
-        return encoded if self.codec.dtype.shape else self._type(encoded)
-
     @property
     def is_plain(self) -> bool:
         """Whether float64 go in, and numbers come out that cannot overflow."""
@@ -161,7 +158,7 @@ class OperatorAdapter:
             warn_of_rounding(np.array([x for x, _ in encoded], self.codec.stored))
         if self.counts_rows:
             row, observed = row if observed else ~row, True
-        arguments = [self._argument(x) for x, _ in encoded]
+        arguments = [x if self.codec.dtype.shape else self._type(x) for x, _ in encoded]
         further = [kind(number) for kind, number in zip(reversed(self._further), (row, time))]
         return _one_or_all(arguments + further[::-1]), observed
 
