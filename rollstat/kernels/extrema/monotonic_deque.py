@@ -14,10 +14,10 @@ their low bits are the index of the cell.
 Invariant: the minima hold increasing positions within the window, end at the newest observation, and their
 values increase; every other observation has a newer one that is at most as large.
 
-Cost: at most ``2 n`` comparisons of data for n pushes at every moment, counted; O(1) amortised, O(window) for
-one push. Rows loaded at once take up to 2 comparisons each, most of them in vectors. The state is half the
-state of :mod:`rollstat.kernels.extrema.wedge`, for callers that ask for one extremum; a maximum is the
-minimum of the negated values.
+Cost: at most ``2 n`` comparisons of data for n pushes at every moment, counted; O(1) amortised, O(window)
+for one push. Rows loaded at once take one comparison each. The state is half the state of
+:mod:`rollstat.kernels.extrema.wedge`, for callers that ask for one extremum; a maximum is the minimum of
+the negated values.
 
 Source: R. Harter, The minimum on a sliding window algorithm (2001); Lemire's wedge, Nordic Journal of
 Computing 13 (2006) 328-339, arXiv:cs/0610046, section 4, with one of its two queues.
@@ -29,8 +29,6 @@ from rollstat.compile.jit import kernel
 
 NEXT, FIRST, BEGIN, END, OBSERVED, WINDOW, MIN_PERIODS, COMPARISONS = range(8)
 HEADER = 8
-# Rows that are tested together.
-_BLOCK = 64
 
 
 def create(window, min_periods):
@@ -93,56 +91,21 @@ def value_at(state):
 
 
 @kernel
-def _prepend_minima(position, rows, low, high, begin, end):
-    """Write the minima of rows `low` to `high` - 1 before the minima from ring index `begin` to `end`."""
-    last = len(rows) - 1
-    empty = begin == end
-    smallest = np.inf if empty else rows[position[begin & last] & last]
-    for row in range(high - 1, low - 1, -1):
-        x = rows[row & last]
-        if x < smallest or (empty and x == x):
-            begin -= 1
-            position[begin & last] = row
-            smallest, empty = x, False
-    return begin
-
-
-@kernel
-def _copy_rows(position, rows, data, sign, first, end):
-    """Copy the data, times `sign`, to rows from `first` on, and write their minima before ring index `end`.
-
-    The rows are copied from the newest on, and the same loop finds that most blocks hold no minimum. Returns
-    the ring index of the first minimum, the number of observations, and the comparisons.
-    """
-    last, high = len(rows) - 1, first + len(data)
-    begin, smallest, comparisons, observed = end, np.inf, 0, 0
-    while high > first:
-        # A block that begins at a multiple of its length does not cross the end of the ring.
-        low = max((high - 1) & -min(_BLOCK, len(rows)), first)
-        source, ring = data[low - first : high - first], rows[low & last : (low & last) + high - low]
-        found = begin == end
-        for i in range(len(source)):
-            x = sign * source[i]
-            ring[i] = x
-            observed += x == x
-            found |= x < smallest
-        comparisons += len(source)
-        if found:
-            begin = _prepend_minima(position, rows, low, high, begin, end)
-            comparisons += len(source)
-            smallest = rows[position[begin & last] & last] if begin < end else np.inf
-        high = low
-    return begin, observed, comparisons
-
-
-@kernel
 def load(state, data, sign, pushed):
     """Make these rows, at most WINDOW, times `sign`, the window, as the last of `pushed` rows."""
     header, position, rows = _unpack(state)
-    first, end = pushed - len(data), len(rows)
-    begin, observed, comparisons = _copy_rows(position, rows, data, sign, first, end)
+    first, begin, end, last = pushed - len(data), len(rows), len(rows), len(rows) - 1
+    smallest, observed = np.inf, 0
+    for i in range(len(data) - 1, -1, -1):  # from the newest on, few are minima
+        row, x = first + i, sign * data[i]
+        rows[row & last] = x
+        observed += x == x
+        if x < smallest or (begin == end and x == x):
+            begin -= 1
+            position[begin & last] = row
+            smallest = x
     header[NEXT], header[FIRST], header[OBSERVED] = pushed, first, observed
-    header[BEGIN], header[END], header[COMPARISONS] = begin, end, comparisons
+    header[BEGIN], header[END], header[COMPARISONS] = begin, end, len(data)
 
 
 def check(state):

@@ -47,9 +47,6 @@ SLOTS = 11
 LOWER = 0
 UPPER = 1
 
-# Rows that are tested together.
-_BLOCK = 64
-
 _TIES = {"any": (1, 1), "minimum_first": (0, 1), "minimum_last": (0, 0)}
 
 
@@ -201,83 +198,29 @@ def _write(header, position, value, i, low, high, low_position, high_position):
 
 
 @kernel
-def _fill_observed(ring, data, missing):
-    """Write which rows are observations; return their number."""
-    count = 0
-    for i in range(len(data)):
-        is_observed = data[i] == data[i] if missing is None else not missing[i]
-        ring[i] = is_observed
-        count += is_observed
-    return count
-
-
-@kernel
-def _has_extremum(data, missing, smallest, greatest, rising):
-    """Return whether an observation belongs at the front of a wedge."""
-    # No early exit, so that the loop compiles to vector code.
-    found = False
-    for i in range(len(data)):
-        x = data[i]
-        extreme = (x <= smallest) | (x > greatest) if rising else (x < smallest) | (x >= greatest)
-        found |= extreme if missing is None else extreme & (not missing[i])
-    return found
-
-
-@kernel
-def _prepend(header, position, value, data, missing, row):
-    """Prepend observations older than all in the wedges; the newest of `data` is at position `row`."""
-    end, rising = position.shape[1], header[RISING] != 0
-    low, high = header[BEGIN + LOWER], header[BEGIN + UPPER]
-    for i in range(len(data) - 1, -1, -1):
-        x = data[i]
-        if x == x if missing is None else not missing[i]:
-            if low == end or (x <= value[LOWER, low] if rising else x < value[LOWER, low]):
-                low -= 1
-                position[LOWER, low] = row
-                value[LOWER, low] = x
-            if high == end or (x > value[UPPER, high] if rising else x >= value[UPPER, high]):
-                high -= 1
-                position[UPPER, high] = row
-                value[UPPER, high] = x
-        row -= 1
-    header[BEGIN + LOWER], header[BEGIN + UPPER] = low, high
-
-
-@kernel
 def load(header, position, value, observed, data, missing, pushed):
     """Make these rows, at most the capacity, the window, as the last of `pushed` rows.
 
-    If `missing` is None, NaN is missing. The rows are processed from the newest on. A block of rows is first
-    tested for an extremum, provided that the limit of 3 comparisons for each observation is kept even if it
-    has one.
+    If `missing` is None, NaN is missing. From the newest row on, few are in front of a wedge; each takes two
+    comparisons.
     """
-    end, rising = len(observed), header[RISING] != 0
-    first, high, held, comparisons = pushed - len(data), pushed, 0, 0
-    header[BEGIN + LOWER] = header[BEGIN + UPPER] = header[END + LOWER] = header[END + UPPER] = end
-    while high > first:
-        # A block that begins at a multiple of its length does not cross the end of the ring.
-        low = max((high - 1) & -min(_BLOCK, end), first)
-        block = data[low - first : high - first]
-        absent = None if missing is None else missing[low - first : high - first]
-        slot = low & (end - 1)
-        count = _fill_observed(observed[slot : slot + high - low], block, absent)
-        # The test compares missing rows too, because it has no branches.
-        tested = 2 * (high - low)
-        asked = comparisons + tested + 2 * count <= 3 * (held + count - 1)
-        comparisons += tested if asked else 0
-        if not asked or _has_extremum(
-            block,
-            absent,
-            value[LOWER, header[BEGIN + LOWER]],
-            value[UPPER, header[BEGIN + UPPER]],
-            rising,
-        ):
-            comparisons += 2 * (count if held > 0 else max(count - 1, 0))
-            _prepend(header, position, value, block, absent, high - 1)
-        held += count
-        high = low
+    end, first, rising, held = len(observed), pushed - len(data), header[RISING] != 0, 0
+    low = high = end
+    for i in range(len(data) - 1, -1, -1):
+        x, row = data[i], first + i
+        is_observed = x == x if missing is None else not missing[i]
+        observed[row & (end - 1)] = is_observed
+        held += is_observed
+        if is_observed and (low == end or (x <= value[LOWER, low] if rising else x < value[LOWER, low])):
+            low -= 1
+            position[LOWER, low], value[LOWER, low] = row, x
+        if is_observed and (high == end or (x > value[UPPER, high] if rising else x >= value[UPPER, high])):
+            high -= 1
+            position[UPPER, high], value[UPPER, high] = row, x
     header[NEXT], header[OLDEST], header[OBSERVED] = pushed, first, held
-    header[COMPARISONS] = comparisons
+    header[BEGIN + LOWER], header[BEGIN + UPPER] = low, high
+    header[END + LOWER] = header[END + UPPER] = end
+    header[COMPARISONS] = 2 * max(held - 1, 0)
 
 
 @kernel

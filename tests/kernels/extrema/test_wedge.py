@@ -207,16 +207,3 @@ def test_positions_stay_within_the_window():
         wedge.push(header, position, value, observed, x, False)
     assert header[wedge.NEXT] == 1000
     assert wedge.minimum_position(header, position) == 995
-
-
-def test_comparisons_with_missing_rows_are_counted():
-    """Blocks without an extremum are compared as a whole, missing rows included."""
-    made = []
-    for rows in (640, 704):
-        data, missing = np.zeros(rows), np.zeros(rows, np.bool_)
-        data[-2:] = -1.0, 1.0
-        missing[: rows - 640 : 2] = True
-        state = make(1024)
-        wedge.load(*state, data, missing, rows)
-        made.append(int(state[0][wedge.COMPARISONS]))
-    assert made[1] - made[0] == 2 * 64
