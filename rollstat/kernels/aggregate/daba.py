@@ -117,7 +117,7 @@ def set_single(header, cells, state):
 
 @kernel
 def load_elements(operator, header, cells, values):
-    """Make `values` the elements of the counters FRONT to END - 1; takes 1.25 combinations an element."""
+    """Make `values` the elements of the counters FRONT to END - 1; takes one combination an element."""
     front, end, mask = header[FRONT], header[END], header[MASK]
     split = end - max(end - front - 1, 0) // 2
     header[SPLIT] = split

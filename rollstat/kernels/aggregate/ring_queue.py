@@ -5,19 +5,14 @@
     cells  [ 8 | 9 | . | . | 4 | 5 | 6 | 7 ] [ extra cells ]
                      ^ END   ^ FRONT          the state of counter i is in cell i & mask
 
-    elements    a     b    c  |  d     e    f          many at once: two halves, each combined from its end
-    suffixes    a..c  b..c c  |  d..f  e..f f          a step of one chain need not wait for the other
-                then the suffixes of the older half are combined with d..f
-
 State: `header` int64 and `cells`. The first slots of the header are FRONT (counter of the oldest state), END
 (counter after the newest), MASK (number of cells in the ring - 1; the number is a power of two). Later slots,
 and the extra cells after the ring, belong to the algorithm.
 Invariant: the queue holds the states of the counters FRONT to END - 1. The first operand of every combination
 is the older one.
 Cost: O(1) a step. A full ring takes no state; see :mod:`rollstat.kernels.rings` for how rings grow. The
-suffixes of many elements take one and a half combinations an element. Their total takes one, in little more
-than half the time of a single chain.
-Source: circular buffers; Blelloch, Prefix sums and their applications, CMU-CS-90-190 (1990), section 1.2.
+suffixes of many elements, and their total, take one combination an element.
+Source: circular buffers.
 """
 
 import numpy as np
@@ -74,49 +69,22 @@ def well_formed(header, cells, extra):
 @kernel
 def lift_suffixes(operator, cells, values, first, last, mask):
     """Write the suffixes of the first `last` - `first` elements of `values`."""
-    size = last - first
-    if size == 0:
+    if first == last:
         return
-    half = size >> 1
-    newer = lift(operator, cells, values, size - 1)
-    store(cells, last - 1, mask, newer)
-    if half == 0:
-        return
-    if half + half < size:
-        newer = combine(operator, cells, lift(operator, cells, values, size - 2), newer)
-        store(cells, last - 2, mask, newer)
-    older = lift(operator, cells, values, half - 1)
-    store(cells, first + half - 1, mask, older)
-    for i in range(half - 2, -1, -1):
-        older = combine(operator, cells, lift(operator, cells, values, i), older)
-        store(cells, first + i, mask, older)
-        newer = combine(operator, cells, lift(operator, cells, values, half + i), newer)
-        store(cells, first + half + i, mask, newer)
-    for i in range(first, first + half):
-        store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), newer))
+    state = lift(operator, cells, values, last - first - 1)
+    store(cells, last - 1, mask, state)
+    for i in range(last - 2, first - 1, -1):
+        state = combine(operator, cells, lift(operator, cells, values, i - first), state)
+        store(cells, i, mask, state)
 
 
 @kernel
 def lift_total(operator, cells, values, offset, first, last, mask):
     """Write the states of `last` - `first` elements (at least 1) from `offset` on; return them combined."""
-    size = last - first
-    half = size >> 1
-    older = lift(operator, cells, values, offset)
-    store(cells, first, mask, older)
-    if half == 0:
-        return older
-    newer = lift(operator, cells, values, offset + half)
-    store(cells, first + half, mask, newer)
-    for i in range(1, half):
-        state = lift(operator, cells, values, offset + i)
-        store(cells, first + i, mask, state)
-        older = combine(operator, cells, older, state)
-        state = lift(operator, cells, values, offset + half + i)
-        store(cells, first + half + i, mask, state)
-        newer = combine(operator, cells, newer, state)
-    older = combine(operator, cells, older, newer)
-    if half + half < size:
-        state = lift(operator, cells, values, offset + size - 1)
-        store(cells, last - 1, mask, state)
-        older = combine(operator, cells, older, state)
-    return older
+    total = lift(operator, cells, values, offset)
+    store(cells, first, mask, total)
+    for i in range(first + 1, last):
+        state = lift(operator, cells, values, offset + i - first)
+        store(cells, i, mask, state)
+        total = combine(operator, cells, total, state)
+    return total

@@ -113,23 +113,6 @@ def _flip_if_due(algorithm, operator, ring, buffers):
 
 
 @kernel
-def _slide_observed(operator, ring, buffers, rows, i, stop, results):
-    """Process rows `i` to `stop` - 1 before the next flip; the window is full, and no row is missing."""
-    cells, stamps, mask = ring
-    front, split, end, total = buffers
-    for j in range(i, stop):
-        front += 1
-        suffix = fetch(cells, front, mask)
-        state = lift(operator, cells, rows.values, j)
-        store(cells, end, mask, state)
-        store(stamps, end, mask, rows.stamps[j])
-        end += 1
-        total = combine(operator, cells, total, state)
-        emit(operator, combine(operator, cells, suffix, total), results.out, j, results.failed)
-    return _Buffers(front, split, end, total)
-
-
-@kernel
 def _slide(operator, ring, buffers, rows, i, stop, span, results):
     """Process rows `i` to `stop` - 1 before the next flip; each drops at most one state."""
     for j in range(i, stop):
@@ -265,10 +248,7 @@ def extend(algorithm, operator, header, cells, stamps, spans, rows, suffixes, re
             ahead = _rows_until_flip(algorithm, buffers.front, buffers.split, buffers.end)
             stop = min(i + ahead, len(rows.stamps))
             if stop > i:
-                if full:
-                    buffers = _slide_observed(operator, ring, buffers, rows, i, stop, results)
-                else:
-                    buffers = _slide(operator, ring, buffers, rows, i, stop, span, results)
+                buffers = _slide(operator, ring, buffers, rows, i, stop, span, results)
                 i = stop
                 continue
         front, split, end, total = buffers
