@@ -17,8 +17,8 @@ of the first of equal values, with ``copies``, the number of observations of eac
     bits     0110 .. 1000 .. 0011 ..       0101 ..     a word for 64 ranks
 
 Invariant: there are as many members as the window has observations (or distinct values), and the counts match
-the bits. A value that enters and one that leaves mostly belong to one group, whose counts then change at
-once, by two vectors of steps.
+the bits. Counts of lines change by vectors of steps: at once for a value that enters and one that leaves, if
+there are at most two groups and both values belong to one.
 
 Cost: O(1) for each row that enters or leaves, and for each output row, up to some million ranks: the groups
 take a vector for 16. The block is sorted beforehand, in O(n log n). For narrow windows of constant width,
@@ -38,6 +38,7 @@ import numpy as np
 from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.lowering import count_ones
 from rollstat.compile.simd.vectors import (
+    aligned_empty,
     count_equal,
     count_less,
     lanes_of,
@@ -66,8 +67,8 @@ class Members(NamedTuple):
         Number of members before each line, within its group.
     groups : ndarray of int32, shape (lines / 64 or more,)
         Number of members before each group.
-    steps : ndarray of int16, shape (128,)
-        64 zeros and 64 ones.
+    steps : ndarray of int16, shape (256,)
+        64 zeros, 64 ones, 64 zeros, and -1 in 64 places.
     """
 
     bits: np.ndarray
@@ -79,12 +80,13 @@ class Members(NamedTuple):
 def create(ranks):
     """Return an empty set for ranks below `ranks`."""
     groups = (ranks >> _GROUP) + 1
-    lines = np.zeros(groups * _LINES, np.int16)
+    lines = aligned_empty(groups * _LINES, np.int16)  # vectors across cache lines could not be read at once
+    lines.fill(0)
     return Members(
         np.zeros(2 * len(lines), np.uint64),
         lines,
         np.zeros((groups + 15) // 16 * 16, np.int32),  # whole vectors
-        np.repeat(np.array([0, 1], np.int16), _LINES),
+        np.repeat(np.array([0, 1, 0, -1], np.int16), _LINES),
     )
 
 
@@ -101,18 +103,18 @@ def _steps_of(rank):
 
 @kernel(forceinline=True)
 def _count(members, rank, difference):
-    """Add to the counts of the lines after a rank in its group."""
-    line, first = np.int16((rank >> _LINE) & (_LINES - 1)), (rank >> _GROUP) * _LINES
-    lines = members.lines[first : first + _LINES]
-    for j in range(_LINES):
-        lines[j] += difference if np.int16(j) > line else np.int16(0)
+    """Add 1 or -1 to the counts of the lines after a rank in its group."""
+    lines, steps, first = members.lines, members.steps, (rank >> _GROUP) * _LINES
+    place = _steps_of(rank) if difference > 0 else 2 * _LINES + _steps_of(rank)
+    for i in range(0, _LINES, lanes_of(lines)):
+        store(load(lines, first + i) + load(steps, place + i), lines, first + i)
 
 
 @kernel(forceinline=True)
 def _change(members, rank, difference):
     """Add a rank, or remove it if the `difference` is -1."""
     _toggle(members, rank)
-    _count(members, rank, np.int16(difference))
+    _count(members, rank, difference)
     group, groups = np.int32(rank >> _GROUP), members.groups
     for j in range(len(groups)):
         groups[j] += np.int32(difference) if np.int32(j) > group else np.int32(0)
@@ -123,17 +125,16 @@ def _replace(members, old, new):
     """Remove a member and add another one."""
     _toggle(members, old)
     _toggle(members, new)
-    before, after = np.int32(old >> _GROUP), np.int32(new >> _GROUP)
-    if before == after:
+    before, after, groups = np.int32(old >> _GROUP), np.int32(new >> _GROUP), members.groups
+    if before == after and len(members.lines) <= 2 * _LINES:  # with more groups, a test would be mispredicted
         lines, steps = members.lines, members.steps
         first, add, subtract = (new >> _GROUP) * _LINES, _steps_of(new), _steps_of(old)
         for i in range(0, _LINES, lanes_of(lines)):
             change = load(steps, add + i) - load(steps, subtract + i)
             store(load(lines, first + i) + change, lines, first + i)
         return
-    _count(members, old, np.int16(-1))
-    _count(members, new, np.int16(1))
-    groups = members.groups
+    _count(members, old, -1)
+    _count(members, new, 1)
     for j in range(len(groups)):
         groups[j] += np.int32(np.int32(j) > after) - np.int32(np.int32(j) > before)
 
