@@ -29,7 +29,8 @@ def _every_kernel_of_the_library_is_stored() -> Iterator[None]:
     """Fail if a kernel cannot be stored, such as one that gets another kernel as an argument."""
 
     def save(self: KernelCache, sig: Any, data: Any) -> None:
-        own = all(cls.__module__.startswith("rollstat.") for cls in _operators(sig))
+        modules = [self._function.__module__, *(cls.__module__ for cls in _operators(sig))]
+        own = all(str(module).startswith("rollstat.") for module in modules)
         assert not (own and data.library.has_dynamic_globals), f"{self._function} cannot be stored"
         save_overload(self, sig, data)
 
