@@ -332,7 +332,7 @@ def outcome_of(gave_up):
 
 @kernel
 def sum_short_windows(summand, x, y, width, min_count, counts, memory, spare, out):
-    """Write the outputs of `summand` for every window of fewer values than :func:`shortest_of_blocks` says.
+    """Write the outputs of `summand` for every window of at least one value.
 
     Parameters and result are as in :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
     """
@@ -360,8 +360,3 @@ def sum_short_windows(summand, x, y, width, min_count, counts, memory, spare, ou
         if last:
             copy_spare(spare, to, min(to + 8 * step, windows), out)
     return outcome_of(False)
-
-
-def shortest_of_blocks(summand):
-    """Return the fewest values of a window that is summed by blocks."""
-    return 24 if traits(summand).shifted else 32
