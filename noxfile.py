@@ -41,9 +41,9 @@ def groups(*names: str) -> list[str]:
 def run_tests(session: nox.Session, *arguments: str) -> None:
     """Install the project with all it needs to be tested, and run the tests."""
     session.install("-e", ".[spark,plot]", *groups("test", "demo"))
-    # Tests of Spark wait for Java, and others for processes, so four processes keep two cores busy.
+    # Tests of Spark wait for Java, and others for processes, so three processes keep two cores busy.
     session.run(
-        *("pytest", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder", *arguments, *session.posargs),
+        *("pytest", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", *arguments, *session.posargs),
         env={"PYTHONDONTWRITEBYTECODE": ""},  # processes that tests start would compile all that they import
     )
 
