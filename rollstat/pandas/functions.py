@@ -7,13 +7,17 @@ Results are those of ``apply``, which replaces inf by NaN and calls a function f
 import builtins
 import math
 import sys
+from array import array
 from collections.abc import Callable, Hashable
+from functools import lru_cache, partial
+from itertools import chain, compress, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rollstat.registry import REGISTRY
+from rollstat.thresholds import COMPILED_APPLY_ROWS
 
 
 class Known(NamedTuple):
@@ -135,3 +139,40 @@ def apply_without_inf(values: Any, with_missing: bool, **options: Any) -> Any:
         values = np.where(np.isinf(values), np.nan, values)
     with_missing = with_missing and bool(np.isnan(values).any())
     return REGISTRY["apply"].function(values, with_missing=with_missing, **options)
+
+
+@lru_cache(maxsize=16)
+def _bounds(rows: int, window: Any, **options: Any) -> tuple[Any, ...]:
+    """Return the bounds of windows, their default of `min_periods`, and which of them have one width."""
+    from rollstat.options import Options  # imports kernels
+
+    windows = Options.check(**options).windows(window, np.array([0, rows], np.int64))
+    return *windows.bounds(0, windows.rows), windows.min_periods, *windows.regular[:2]
+
+
+def apply_in_turn(
+    values: Any, window: Any, function: Any, args: Any, kwargs: Any, min_periods: Any = None, **options: Any
+) -> Any:
+    """Return what a function returns that Python calls for each window, as pandas does, in less time."""
+    if np.isinf(values).any():
+        values = np.where(np.isinf(values), np.nan, values)
+    values = values if values.flags.writeable else values.copy()  # functions may write to their windows
+    known = len(values) < COMPILED_APPLY_ROWS and "times" not in options and type(window) is int
+    bounds = _bounds if known else _bounds.__wrapped__
+    start, end, least, first, last = bounds(len(values), window, **options)
+    before = np.append(0, np.cumsum(values == values))
+    called = before[end] - before[start] >= (least if min_periods is None else min_periods)
+
+    def parts(rows: slice) -> Any:
+        return map(values.__getitem__, map(slice, start[rows].tolist(), end[rows].tolist()))
+
+    full: Any = ()
+    if first < last:  # to iterate over rows takes half the time of slices
+        shape, strides = (last - first, end[first] - start[first]), values.strides * 2
+        full = np.lib.stride_tricks.as_strided(values[start[first] :], shape, strides)
+    views = compress(chain(parts(slice(first)), full, parts(slice(last, None))), called)
+    call = partial(function, **kwargs) if kwargs else function
+    results = np.full(len(called), np.nan)
+    with np.errstate(all="ignore"):
+        results[called] = array("d", map(call, views, *map(repeat, args)))
+    return results

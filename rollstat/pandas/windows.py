@@ -39,7 +39,7 @@ from rollstat.pandas.calls import (
     no_numbers,
     plain_series,
 )
-from rollstat.pandas.functions import apply_without_inf, known, policy_of
+from rollstat.pandas.functions import apply_in_turn, apply_without_inf, known, policy_of
 from rollstat.registry import REGISTRY
 from rollstat.thresholds import COMPILED_APPLY_ROWS
 
@@ -350,7 +350,8 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
         if name == "apply":
             call, reason = self._call_of_function(**parameters)
             if reason:
-                return explain_other(name, "pandas" if call is None else "rollstat", reason, len(data))
+                by = "pandas" if call is None else "Python" if call.name == name else "rollstat"
+                return explain_other(name, by, reason, len(data))
         else:
             call = self._call_of(name, parameters)
         if call is None:
@@ -708,7 +709,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         `numpy.sum`, `mean`, `median`, `min`, `max`, `std`, `var`, their `nan` versions, `numpy.ptp`, `any`,
         `all`, `count_nonzero`, `argmin` and `argmax`, `pandas.Series.nunique`, and `scipy.stats.skew` and
         `kurtosis`. Numba compiles other functions that take arrays, see :func:`rollstat.rolling_apply`.
-        pandas calls functions that Numba cannot compile, and functions of fewer than 20,000 windows, because
+        Python calls functions that Numba cannot compile, and functions of fewer than 20,000 windows, because
         compiling them would take longer.
 
         Parameters
@@ -762,15 +763,17 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         parameters = {"function": func, "args": args or (), "kwargs": kwargs}
         if not self._options and columns is None:
             reason = self._reason_for_function(func, args or (), kwargs)
-            if reason:
+            if reason and "segments" in windows.options:
                 return None, reason
+            if reason:
+                return ColumnCall("apply", windows, parameters, function=apply_in_turn), reason
         parameters["with_missing"] = "nan_policy" not in self._options
         if columns is not None:
             return ColumnCall("apply", windows, parameters, True, together=True), ""
         return ColumnCall("apply", windows, parameters, function=apply_without_inf), ""
 
     def _reason_for_function(self, function: Any, args: Any, kwargs: Any) -> str:
-        """Return why pandas calls a function that takes arrays; empty if it is compiled."""
+        """Return why Python calls a function that takes arrays; empty if it is compiled."""
         if len(self.obj) < COMPILED_APPLY_ROWS:
             return f"fewer than {COMPILED_APPLY_ROWS:,} windows"
         from rollstat.statistics.aggregate.computation import is_compilable  # imports kernels

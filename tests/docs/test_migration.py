@@ -59,12 +59,13 @@ BY_ROLLSTAT = {
     "win_type within groups": lambda: GROUPS["x"].rolling(3, win_type="hann").mean(),
     "ewm": lambda: TIMED.rollstat.ewm(halflife="2D", times=TIMED.index).mean(),
     "ewm within groups": lambda: GROUPS["x"].ewm(span=3).std(),
+    "functions": lambda: TIMED.rollstat.rolling(3).apply(lambda x: x[-1] - x[0], raw=True),
     "known functions": lambda: TIMED.rollstat.rolling(3).apply(np.ptp, raw=True),
     "pipe": lambda: TIMED.rollstat.rolling(3).pipe(lambda windows: windows.sum()),
 }
 BY_PANDAS = {
     "zero-length windows": lambda: TIMED.rollstat.rolling(0).sum(),
-    "functions of few windows": lambda: TIMED.rollstat.rolling(3).apply(lambda x: x[-1] - x[0], raw=True),
+    "few windows within groups": lambda: GROUPS["x"].rolling(3).apply(lambda x: x[-1] - x[0], raw=True),
     "functions of Series": lambda: TIMED.rollstat.rolling(3).apply(lambda x: x.iloc[0]),
     "corr within groups": lambda: GROUPS["x"].rolling(3).corr(FRAME["y"]),
     "series that indexers cannot align": lambda: TIMED.rollstat.rolling(Backwards()).cov(TIMED.iloc[3:]),

@@ -240,8 +240,9 @@ def test_explanations_of_methods():
     assert (other.library, other.steps[0].reason) == ("pandas", "its engine is named")
     apply, function = frame["a"].rollstat.rolling(3).apply, lambda values: values[0]
     assert [rollstat.explain(apply, *given).library for given in ((function,), (function, True))] == [
-        "pandas"
-    ] * 2
+        "pandas",
+        "Python",
+    ]
     assert "a statistic for it" in str(rollstat.explain(apply, np.ptp, raw=True))
     assert rollstat.explain(windows.apply, function, True, columns=["a"]).statistic == "rolling_apply"
     assert rollstat.pandas.handed_back() == before

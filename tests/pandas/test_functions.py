@@ -164,13 +164,48 @@ class Accessor:
         return getattr(self._data.rollstat, name)
 
 
-def test_functions_that_are_not_compiled_go_to_pandas(monkeypatch):
-    series, constants = pd.Series(DATA["clean"]).rollstat, pd.Series([1.0])
+def test_groups_of_functions_that_are_not_compiled_go_to_pandas(monkeypatch):
+    series, constants = pd.Series(DATA["clean"]).rollstat.groupby(np.arange(16) // 8), pd.Series([1.0])
     few = counted(lambda: series.rolling(4).apply(lambda x: x[0], raw=True))
     assert few == {("apply", "fewer than 20,000 windows"): 1}
     monkeypatch.setattr(windows, "COMPILED_APPLY_ROWS", 0)
     other = counted(lambda: series.rolling(4).apply(lambda x: constants[0] + x[0], raw=True))
     assert other == {("apply", "a function that Numba does not compile"): 1}
+
+
+def divided(window, divisor, *, power=1):
+    return np.float64(len(window)) ** power / divisor
+
+
+@pytest.mark.parametrize("window", WINDOWS[:-1])
+@pytest.mark.parametrize("name", DATA)
+def test_functions_that_python_calls_for_each_window(name, window):
+    def calls_of(data, function, options):
+        seen = []
+
+        def recorded(values, *args, **kwargs):
+            seen.append(values.tolist())
+            values[-1:] = values[-1:]  # which may be written
+            return function(values, *args, **kwargs)
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                return window(data).apply(recorded, raw=True, **options), seen
+            except Exception as error:
+                return str(error), seen
+
+    hours = pd.date_range("2024", periods=16, freq="h")
+    data = pd.DataFrame({"x": DATA[name], "y": DATA["clean"]}, hours)
+    for function, options in (
+        (lambda values: values.sum(), {}),
+        (divided, {"args": (0,), "kwargs": {"power": 2}}),
+        (lambda values: "text" if len(values) > 3 else 1, {}),
+    ):
+        found, seen = calls_of(data.rollstat, function, options)
+        wanted, expected = calls_of(data, function, options)
+        assert repr(seen) == repr(expected)
+        assert found == wanted if isinstance(wanted, str) else found.equals(wanted)
 
 
 def test_functions_of_several_columns():
