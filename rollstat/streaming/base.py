@@ -18,6 +18,7 @@ import json
 import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from itertools import repeat
 from operator import attrgetter, is_not
 from typing import Any, ClassVar, Self
@@ -282,8 +283,6 @@ class Stream:
             CLASSES[cls.__name__] = cls
 
     def _set_window(self, window: Any) -> None:
-        if window.quick[0]:
-            _compile_methods(type(self))
         self._own_window = self._window = window
 
     def _close(self) -> None:
@@ -342,6 +341,8 @@ class Stream:
             push: Any = RollingStream.push
             return push(self, *elements, time)
         result = self._use(lambda window: getattr(window, name)(elements, time), kind)
+        if self._own_window.quick[0]:
+            _compile_methods(type(self))  # type: ignore[arg-type]  # mypy compares its objects, not the class
         if kind:
             # Steps read only objects that are certain to be of the kind of the times before.
             found = {"naive datetimes": id(np.datetime64), "timedeltas": id(np.timedelta64)}.get(kind, 0)
@@ -580,6 +581,7 @@ class RollingStream(Stream, abstract=True):
         return f"<{type(self).__name__} of {len(self)} rows, value {self.value!r}>"
 
 
+@cache
 def _compile_methods(cls: type[Stream]) -> None:
     """Replace the methods `push` and `pop` of a class by those that try compiled steps first."""
     for base in cls.__mro__:

@@ -10,7 +10,7 @@ import pytest
 import rollstat
 from rollstat import operators as ops
 from rollstat.operators.checks import check_on_data
-from tests.operators.builtin import Half
+from tests.operators.builtin import Half, needs_compiled_code
 
 
 class WrongIdentity(NamedTuple):
@@ -97,10 +97,12 @@ def test_streams_check_operators_on_their_first_elements(make, dtype):
     assert (unchecked.move(0, 3) if make is rollstat.GreedyAggregate else unchecked.value) in (0.0, 6.0)
 
 
+@needs_compiled_code
 def test_pushes_are_compiled_after_the_check():
     stream = rollstat.FixedAggregate(lambda older, newer: older * newer % 97, 2)
     assert np.array_equal([stream.push(float(x)) for x in (5, 5, 80, 96, 33)], [np.nan, 25, 12, 17, 64], True)
     assert stream._window.quick[0]
+    assert type(rollstat.FixedAggregate.push) is type(str.upper)  # a method that C calls
 
 
 @pytest.mark.parametrize(
