@@ -116,7 +116,7 @@ class Block:
         Whether bounds may decrease; only computations that take them get such blocks.
     """
 
-    def __init__(
+    def __init__(  # 13 parameters: all that a computation may read of its rows and windows
         self,
         values: NDArray[Any],
         missing: Missing,

@@ -202,7 +202,7 @@ def members(cls: type) -> list[tuple[str, Any]]:
 
 def _class(cls: Any) -> tuple[Any, list[tuple[Any, _Reads]]]:
     if isinstance(cls, EnumMeta):
-        values = [member.value for member in cls.__members__.values()]  # type: ignore[var-annotated]
+        values = [member.value for member in cls.__members__.values()]  # type: ignore[var-annotated]  # of any type
         return ("enum", cls.__qualname__, list(cls.__members__)), [(value, _VALUE) for value in values]
     if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
         raise NotFixedError(f"{cls.__qualname__} is a class whose meaning is unknown")

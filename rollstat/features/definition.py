@@ -361,6 +361,8 @@ class Features:
 
         Examples
         --------
+        `arriving` is a streaming data frame of Spark:
+
         >>> writer = spending.write_stream(arriving, watermark="1 hour")  # doctest: +SKIP
         >>> query = writer.option("checkpointLocation", "state").toTable("features")  # doctest: +SKIP
         """

@@ -118,6 +118,8 @@ def show_versions() -> None:
 
     Examples
     --------
+    The text depends on the installation:
+
     >>> import rollstat
     >>> rollstat.show_versions()  # doctest: +SKIP
     rollstat              0.1.0, /usr/lib/python3/site-packages/rollstat

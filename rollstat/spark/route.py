@@ -172,6 +172,8 @@ def rolling(  # 18 parameters: one for each public option
 
     Examples
     --------
+    `flights` is a Spark data frame:
+
     >>> from rollstat.spark import rolling
     >>> rolling(  # doctest: +SKIP
     ...     flights,

@@ -87,6 +87,8 @@ def register(spark: SparkSession, prefix: str = "rollstat_") -> str:
 
     Examples
     --------
+    `spark` is a Spark session:
+
     >>> import rollstat.spark as rs
     >>> rs.register(spark)  # doctest: +SKIP
     'rollstat_rolling'

@@ -77,6 +77,8 @@ def session(
 
     Examples
     --------
+    This starts Java:
+
     >>> from rollstat.spark import session
     >>> spark = session(conf={"spark.sql.session.timeZone": "UTC"})  # doctest: +SKIP
     """

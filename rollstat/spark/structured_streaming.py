@@ -185,6 +185,8 @@ def rolling_stream(  # 16 parameters: one for each public option
 
     Examples
     --------
+    `readings` is a streaming data frame:
+
     >>> from rollstat.spark import rolling_stream
     >>> result = rolling_stream(  # doctest: +SKIP
     ...     readings,
@@ -220,11 +222,16 @@ def rolling_stream(  # 16 parameters: one for each public option
     definition, keep = definition_of(plan, df.schema, watermark, ttl), _kept_for(plan, watermark, ttl)
     processor = _Processor(plan, definition, delay=_delay(watermark), keep=keep)
     answers = _answers(rows, columns, processor, initial)
-    result = answers.mapInArrow(_unpack, T.StructType([*given, *plan.fields]).add(_FATE, T.ByteType()))
+    result = _returned(answers, [*given, *plan.fields], metrics).drop(*references.added)
+    return result.withColumns(made) if made else result
+
+
+def _returned(answers: DataFrame, fields: Sequence[T.StructField], metrics: str) -> DataFrame:
+    """Return the rows that the answers return, and count the fates of all rows for progress reports."""
+    rows = answers.mapInArrow(_unpack, T.StructType([*fields]).add(_FATE, T.ByteType()))
     fates = {"rows": RETURNED, "late": LATE, "null_time": NULL_TIME}
     counts = [F.count_if(F.col(_FATE) == number).alias(name) for name, number in fates.items()]
-    result = result.observe(metrics, *counts).where(F.col(_FATE) == RETURNED).drop(_FATE, *references.added)
-    return result.withColumns(made) if made else result
+    return rows.observe(metrics, *counts).where(F.col(_FATE) == RETURNED).drop(_FATE)
 
 
 def _answers(

@@ -93,6 +93,8 @@ def rolling_udf(
 
     Examples
     --------
+    `frame` is a Spark data frame:
+
     >>> from rollstat.spark import rolling_udf
     >>> second_of_five = rolling_udf("kth", 5, k=2)
     >>> frame.select(second_of_five("values"))  # doctest: +SKIP

@@ -178,8 +178,9 @@ def _class(row: StreamRow) -> Any:
 
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     complete = [own, *signature.parameters.values()]
-    # Functions have the attribute, but their type does not declare it.
-    __init__.__signature__ = inspect.Signature(complete, return_annotation=None)  # type: ignore[attr-defined]
+    __init__.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # of a function
+        complete, return_annotation=None
+    )
     __init__.__qualname__ = f"{row.name}.__init__"
     namespace = {
         "__doc__": _docstring(row),

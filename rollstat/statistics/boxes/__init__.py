@@ -7,7 +7,7 @@
 - `moments`: sums and what follows from them, of all values of a box.
 """
 
-import lazy_loader  # type: ignore[import-untyped]
+import lazy_loader  # type: ignore[import-untyped]  # has no types
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
