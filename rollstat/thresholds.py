@@ -111,9 +111,6 @@ STREAM_SEPARATE_ROWS = 1 << 17
 STREAM_OPERATOR_STEPS = 128
 """Longest array of floats whose elements go through the compiled step of an operator one by one."""
 
-STREAM_HALVED_WINDOWS = 4
-"""Shortest array, in windows, that DABA processes in halves of a window: start and end cost two windows."""
-
 STREAM_FUNCTION_WINDOWS = {"f": 1, "i": 4, "u": 4, "b": 4}
 """Shortest array, in windows, that a named operator leaves to the function over arrays, by kind of dtype."""
 

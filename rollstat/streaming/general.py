@@ -99,8 +99,9 @@ class OperatorStream(RollingStream, abstract=True):
 
         Notes
         -----
-        Cost: the same combinations as single pushes, in about the time of :func:`rolling_aggregate`. Some
-        work of later pushes is done immediately, so a short array can cost as much as a window.
+        Cost: the same combinations as single pushes, in at most about twice the time of
+        :func:`rolling_aggregate`. Some work of later pushes is done immediately, so a short array can cost
+        as much as a window.
         """
         return self._extend(columns, times)
 

@@ -24,7 +24,6 @@ from rollstat.operators.layout import Layout
 from rollstat.results import convert
 from rollstat.streaming.operator_adapter import OperatorAdapter
 from rollstat.streaming.window_spec import WindowSpec
-from rollstat.thresholds import STREAM_HALVED_WINDOWS
 
 # As `min_periods` of a step: do not compute the result.
 NEVER = 2**62
@@ -288,18 +287,14 @@ class NumberWindow(ArrayState):
             The results.
         """
         written = Written.of(self.layout, len(stamps)) if written is None else written
-        fixed, observed = self.spec.fixed, not missing.any()
         span = stamps.dtype.type(self.spec.size) if self.spec.by_width else self.header[SPAN]
-        spans = window_extend.Spans(span, fixed > 0, observed)
-        halves = fixed > 0 and observed and self._algorithm == "daba"
-        halves = halves and len(stamps) >= STREAM_HALVED_WINDOWS * fixed
-        suffixes = np.empty(3 * (fixed // 2) if halves else 0, self.layout.state)
+        spans = window_extend.Spans(span, self.spec.fixed > 0)
         rows = window.Rows(stamps, values, missing)
         of, row = kind(values), 0
         while True:
             needs = max(min_periods - int(self.header[FOLDED]), 1)
             results = window.Results(written.out, written.insufficient, written.failed, needs)
-            arguments = self.queue, self.operator, *self.state, spans, rows, suffixes, results, row
+            arguments = self.queue, self.operator, *self.state, spans, rows, results, row
             row = self._call(window_extend.extend, of, *arguments)
             if row == len(stamps):
                 break
