@@ -103,7 +103,7 @@ def readme_table(data: dict[str, Any]) -> list[str]:
     windows = " | ".join(f"{m:,}" for m in IN_README)
     found = (library for name in IN_OVERVIEW for cell in cells(data, name) for library in same(cell))
     *names, last = dict.fromkeys(found)
-    lines = [f"How many times faster rollstat is than the fastest of {', '.join(names)} and {last}, and in"]
+    lines = [f"How many times faster rollstat is than the fastest of {', '.join(names)} and {last}; in"]
     lines += ["parentheses, than pandas:", "", f"| window | {windows} |"]
     lines += ["| --- |" + " --- |" * len(IN_README)]
     for name, label in IN_OVERVIEW.items():
