@@ -88,8 +88,9 @@ class WalkPlan:
         Column that tells labels, at whose times the windows are, from rows.
     bucket : int or None
         Column with the number of the bucket, if long series are split.
-    rows_before : mapping
-        Number of rows of the series before the first row of a bucket, where it is not zero.
+    rows_before, lengths : mapping
+        Number of rows of the series before the first row of a bucket, and number of rows of a bucket with its
+        halo, where rows were counted.
     start_states : mapping
         States of the rows before a bucket, as bytes, if states are carried and other buckets come before it.
     walk : type
@@ -110,6 +111,7 @@ class WalkPlan:
     label: int | None = None
     bucket: int | None = None
     rows_before: Mapping[int, int] = field(default_factory=dict)
+    lengths: Mapping[int, int] = field(default_factory=dict)
     start_states: Mapping[int, bytes] = field(default_factory=dict)
     walk: "type[Walk]" = field(default_factory=lambda: Walk)
 
@@ -510,9 +512,26 @@ class WalkJob:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return the batches of one partition with the new columns, in order unless windows look ahead."""
+        if self.plan.lengths:
+            batches = self._counted(batches)
         if self.hash_column is None:
             return self.plan.walk(self.plan).run(batches)
         return HashWalk(self.plan, self.hash_column).run(batches)
+
+    def _counted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches, and compare the length of a bucket with what was counted before."""
+        rows, expected = 0, None
+        for batch in filter(len, batches):
+            if not rows:
+                expected = self.plan.lengths.get(batch.column(self.plan.bucket)[0].as_py())
+            rows += batch.num_rows
+            yield batch
+        if expected not in (None, rows):
+            raise ValueError(
+                "the frame must have the same rows each time Spark reads it, because a long series is split; "
+                f"got {rows} rows in a bucket where {expected} were counted before: persist the frame, "
+                "write it to files, or use split=1"
+            )
 
 
 class HashWalk:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -39,6 +40,7 @@ BUCKET, HALO = "rollstat_bucket", "rollstat_halo"
 ROWS_PER_BUCKET = 2_000_000  # the aim of `split="auto"`
 MAX_BUCKETS = 256  # a row is compared with each bucket of its series
 _CELLS_PER_BUCKET = 64
+_SAMPLED = 1_000  # rows of a sample from the shortest series that is split: its length is known to 10 %
 _ACCURACY = 10_000  # quantiles are off by at most one in this many rows; cells are far longer
 
 
@@ -70,8 +72,9 @@ class Bucket:
         Its cells ``start..end - 1``.
     first, last : int
         Its cells with the halo on both sides, ``first..last - 1``.
-    rows_before : int
-        Rows of the series before the first cell if rows were counted, else 0.
+    rows_before, length : int
+        Rows of the series before the first cell of the halo, and rows from there to the last one if rows were
+        counted, else 0 and -1.
     """
 
     start: int
@@ -79,6 +82,7 @@ class Bucket:
     first: int
     last: int
     rows_before: int
+    length: int
 
 
 @dataclass(frozen=True)
@@ -92,13 +96,15 @@ class Split:
     ends : tuple of int
         The bucket after the last one of the series that are not split, which are hashed into buckets by key,
         and of each series that is split.
-    rows_before : dict
-        Rows of the series before the first row of a bucket, where not zero.
+    rows_before, lengths : dict
+        Rows of the series before the first row of a bucket, and rows of a bucket with its halo, where rows
+        were counted.
     """
 
     rows: DataFrame
     ends: tuple[int, ...]
     rows_before: dict[int, int]
+    lengths: dict[int, int]
 
 
 def reach_of(plan: WalkPlan, order: Kind) -> Reach:
@@ -191,7 +197,8 @@ def choose_buckets(
         if higher and end < cells:
             last = max(last, bisect_right(rising, rising[end - 1] + higher) + 1)
         before = total[-1] - total[last] if descending else total[first]
-        chosen.append(Bucket(start, end, first, last, 0 if counts is None else before))
+        counted = (0, -1) if counts is None else (before, total[last] - total[first])
+        chosen.append(Bucket(start, end, first, last, *counted))
     return chosen[::-1] if descending else chosen
 
 
@@ -266,19 +273,38 @@ def split_series(
 def _number_long_series(
     frame: DataFrame, keys: Sequence[str], split: int | str
 ) -> tuple[DataFrame, int] | None:
-    """Add a number for each series longer than a bucket, null for others; None if there is no such series."""
-    longest = ROWS_PER_BUCKET * 2 if split == "auto" else ROWS_PER_BUCKET // 4
-    long = frame.groupBy(*keys).agg(F.count(F.lit(1)).alias("rollstat_rows"))
-    table = long.where(F.col("rollstat_rows") > longest).toArrow()
+    """Add a number for each long series, null for others; None if there is no such series.
+
+    A sample tells which series are long. Unless the number of buckets is given, a long series also has at
+    least twice the rows of an average partition.
+    """
+    longest = ROWS_PER_BUCKET if split == "auto" else ROWS_PER_BUCKET // 4
+    fraction = min(1.0, _SAMPLED / longest)
+    sample = frame.select(*keys).sample(fraction, seed=0)
+    rows, level = F.count(F.lit(1)).alias("rollstat_rows"), F.grouping_id().alias("rollstat_level")
+    counts = sample.groupingSets([[*keys], []], *keys).agg(rows, level)
+    wanted = (F.col("rollstat_rows") > fraction * longest) | (F.col("rollstat_level") > 0)
+    table = counts.where(wanted).toArrow()
+    whole = pc.greater(table["rollstat_level"], 0)
+    least = 0.0
+    if split == "auto":
+        total = pc.sum(table.filter(whole)["rollstat_rows"]).as_py() or 0
+        least = 2 * total / _partitions(frame)
+    long = pc.and_not(pc.greater_equal(table["rollstat_rows"], least), whole)
+    table = table.filter(long).drop_columns(["rollstat_rows", "rollstat_level"])
     if not table.num_rows:
         return None
-    table = table.drop_columns(["rollstat_rows"])
     table = table.append_column("rollstat_series", pa.array(np.arange(table.num_rows, dtype=np.int32)))
     renamed = table.rename_columns([f"rollstat_key{i}" for i in range(len(keys))] + ["rollstat_series"])
     few = F.broadcast(frame.sparkSession.createDataFrame(renamed))
     same = [frame[key].eqNullSafe(few[f"rollstat_key{i}"]) for i, key in enumerate(keys)]
     joined = frame.join(few, same, "left")
     return joined.drop(*renamed.column_names[:-1]), table.num_rows
+
+
+def _partitions(frame: DataFrame) -> int:
+    """Return the number of partitions after an exchange by keys."""
+    return int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
 
 
 def _quantiles(frame: DataFrame, order: str, series: int, cells: int) -> tuple[Sequence[pa.Array], list[int]]:
@@ -323,7 +349,7 @@ def _assign(
     chosen: list[list[Bucket]],
 ) -> Split:
     """Add to each row the bucket that needs it, once for each such bucket."""
-    first = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200) if keys else 0
+    first = _partitions(frame) if keys else 0
     ends = tuple(accumulate(map(len, chosen), initial=first))
     buckets = dict(enumerate(chain(*chosen), first))
     columns = {
@@ -348,8 +374,9 @@ def _assign(
     halo = ~within("rollstat_start", "rollstat_end")
     old = [frame[name] for name in frame.columns if name != "rollstat_series"]
     rows = frame.join(few, needs, "left").select(*old, bucket.alias(BUCKET), halo.alias(HALO))
-    rows_before = {number: bucket.rows_before for number, bucket in buckets.items() if bucket.rows_before}
-    return Split(rows, ends, rows_before)
+    counted = {number: bucket for number, bucket in buckets.items() if bucket.length >= 0}
+    rows_before = {number: bucket.rows_before for number, bucket in counted.items()}
+    return Split(rows, ends, rows_before, {number: bucket.length for number, bucket in counted.items()})
 
 
 def _values_at(cuts: pa.Array, cells: list[int]) -> pa.Array:

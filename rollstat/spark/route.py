@@ -128,9 +128,11 @@ def rolling(  # 18 parameters: one for each public option
         rows. ``"error"`` raises an error that names the row.
     split : int or "auto", optional
         Split series that are too long for one task (a task should take seconds) into this many overlapping
-        buckets by the first column of `order_by`; ``"auto"`` chooses the number by their lengths. This reads
-        that column immediately. Default: ``"auto"`` without `partition_by`, no splitting with it; 1 leaves a
-        single series in one task.
+        buckets by the first column of `order_by`. The default, ``"auto"``, splits series of more than two
+        million rows, with `partition_by` only those that also have at least twice the rows of an average
+        partition, and chooses the number of buckets. To find them, Spark reads a sample of the keys
+        immediately; if series are split, it also reads the order column. 1 splits no series, and no job
+        starts.
     at : DataFrame, optional
         Labels: compute the windows at their times instead. The frame has the columns of `partition_by` and
         the first column of `order_by`, with the same names and types, and any others. A window holds rows up
@@ -190,7 +192,10 @@ def rolling(  # 18 parameters: one for each public option
             raise ValueError("step does not apply to labels: give the labels of some rows")
         given |= {"df": df.withColumn(_ONE, F.lit(1)), "aggs": _with_positions(aggs)}
     frame, plan, unbounded, old = _planned(**given)
-    rows, plan = _partitioned(frame, plan, _check_split(split, bool(plan.keys), unbounded))
+    split = _check_split(split, unbounded)
+    # The length of a local frame is known to be small.
+    split = None if split == "auto" and plan.keys and df.isLocal() else split
+    rows, plan = _partitioned(frame, plan, split)
     new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(plan.fields)]
     rows = _with_whole_rows(rows, plan, new) if plan.looks_ahead else _with_results(rows, plan, new)
     if HALO in rows.columns:
@@ -244,7 +249,7 @@ def _explanation(df: DataFrame, **arguments: Any) -> Explanation:
     bound = signature(rolling).bind(df, **arguments)
     bound.apply_defaults()
     _, plan, unbounded, _ = _planned(**bound.arguments)
-    split = _check_split(bound.arguments["split"], bool(plan.keys), unbounded)
+    split = _check_split(bound.arguments["split"], unbounded)
     if plan.carries_states:
         reason = "a worker carries a state of each series"
     elif unbounded:
@@ -271,7 +276,9 @@ def _partitioned(df: DataFrame, plan: WalkPlan, split: int | str | None) -> tupl
     cut = _split(rows, keys, names[plan.order[0]], plan, split)
     if cut is None:
         return rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1), plan
-    plan, rows = replace(plan, bucket=len(names), rows_before=cut.rows_before), cut.rows
+    lengths = cut.lengths if plan.label is None else {}  # labels were not counted
+    plan = replace(plan, bucket=len(names), rows_before=cut.rows_before, lengths=lengths)
+    rows = cut.rows
     if plan.carries_states:
         plan = replace(plan, start_states=_start_states(cut, plan))
         rows = rows.drop(HALO)  # no bucket has one
@@ -321,12 +328,12 @@ def _sort_columns(rows: DataFrame, plan: WalkPlan) -> tuple[list[Column], Column
     return (by, None) if hashed is None or code is None else ([_prefix(hashed, code), *by], hashed)
 
 
-def _check_split(split: Any, keyed: bool, unbounded: str | None) -> int | str | None:
+def _check_split(split: Any, unbounded: str | None) -> int | str | None:
     """Return how to split long series, None for not at all; `unbounded` says why they cannot be split."""
     if unbounded is not None and split not in (None, 1):
         raise ValueError(f"split must be 1 for {unbounded}; got {split!r}")
     if split is None:
-        return None if keyed or unbounded is not None else "auto"
+        return None if unbounded is not None else "auto"
     whole = isinstance(split, numbers.Integral) and not isinstance(split, bool)
     if not (whole and 1 <= split <= MAX_BUCKETS) and split != "auto":
         raise ValueError(f"split must be 'auto' or lie in 1..{MAX_BUCKETS}; got {split!r}")

@@ -16,6 +16,7 @@ from rollstat.spark import buckets as buckets_module
 from rollstat.spark import rolling
 from rollstat.spark.arrow_columns import kind_of
 from rollstat.spark.buckets import Bucket, CountCells, Reach, cell_of, choose_buckets, sorted_cuts
+from rollstat.spark.start import known_warnings
 
 COUNTS = st.lists(st.integers(0, 9), min_size=1, max_size=30)
 
@@ -25,7 +26,7 @@ def in_order(buckets, cells, descending):
     if not descending:
         return buckets
     return [
-        Bucket(cells - b.end, cells - b.start, cells - b.last, cells - b.first, b.rows_before)
+        Bucket(cells - b.end, cells - b.start, cells - b.last, cells - b.first, b.rows_before, b.length)
         for b in buckets
     ]
 
@@ -45,6 +46,7 @@ def test_halos_of_rows_hold_enough_rows(counts, buckets, back, ahead, descending
         assert bucket.first == 0 or total[bucket.start] - total[bucket.first] >= back
         assert bucket.last == len(counts) or total[bucket.last] - total[bucket.end] >= ahead
         assert bucket.rows_before == total[bucket.first]
+        assert bucket.length == total[bucket.last] - total[bucket.first]
         # no cell more than needed
         assert bucket.first == bucket.start or total[bucket.start] - total[bucket.first + 1] < back
         assert bucket.last == bucket.end or total[bucket.last - 1] - total[bucket.end] < ahead
@@ -152,11 +154,15 @@ def test_halos_by_width(long, order):
 
 
 @pytest.mark.spark
-def test_only_long_series_are_split(spark, long, monkeypatch, capsys):
+def test_only_long_series_are_split(spark, long, request, monkeypatch, capsys):
     monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 500)
     arguments = {"partition_by": "key", "order_by": ["t", "row"], "window": 40, "aggs": AGGS}
-    plain = collect(rolling(long, **arguments))
-    for split in ("auto", 3):
+    plain = collect(rolling(long, split=1, **arguments))
+    rolling(long, **arguments).explain()
+    assert "rollstat_bucket" not in capsys.readouterr().out  # 2,400 of 3,000 rows in one of two partitions
+    spark.conf.set("spark.sql.shuffle.partitions", 4)
+    request.addfinalizer(lambda: spark.conf.set("spark.sql.shuffle.partitions", 2))
+    for split in ("auto", None, 3):
         cut = rolling(long, split=split, **arguments)
         capsys.readouterr()
         cut.explain()
@@ -164,8 +170,40 @@ def test_only_long_series_are_split(spark, long, monkeypatch, capsys):
         assert len(re.findall(r"\bExchange ", plan)) == len(re.findall(r"\bSort ", plan)) == 1
         assert "rollstat_bucket" in plan
         assert collect(cut).equals(plain)
-    rolling(long.where("not isnan(key)"), split="auto", **arguments).explain()
+    rolling(long.where("not isnan(key)"), **arguments).explain()
     assert "rollstat_bucket" not in capsys.readouterr().out
+
+
+@pytest.mark.spark
+def test_keys_as_long_as_others_are_not_split(spark, monkeypatch, capsys):
+    monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 500)
+    rows = spark.range(4000).selectExpr("id as row", "id % 4 as key", "double(id) as x")
+    arguments = {"order_by": "row", "window": 40, "aggs": {"m": ("median", "x")}}
+    rolling(rows, partition_by="key", **arguments).explain()
+    assert "rollstat_bucket" not in capsys.readouterr().out
+    local = spark.createDataFrame(rows.toArrow())  # cannot be long, so no job looks for long keys
+    monkeypatch.setattr(buckets_module, "_number_long_series", None)
+    rolling(local, partition_by="key", **arguments)
+    with pytest.raises(TypeError, match="not callable"):
+        rolling(rows, partition_by="key", **arguments)
+
+
+@pytest.mark.spark
+def test_a_frame_with_other_rows_at_each_read_is_an_error(spark, tmp_path):
+    length = tmp_path / "length"
+    length.write_text("3000")
+
+    def rows(batches):
+        for _ in batches:  # of one row
+            yield pa.RecordBatch.from_pydict({"id": np.arange(int(length.read_text()))})
+
+    with known_warnings():
+        frame = spark.range(1).mapInArrow(rows, "id long")
+    cut = rolling(frame, order_by="id", window=9, aggs={"m": ("median", "id")}, split=3)
+    assert cut.where("m is not null").count() == 2992
+    length.write_text("2500")
+    with pytest.raises(Exception, match="the frame must have the same rows each time Spark reads it"):
+        cut.where("m is not null").count()
 
 
 @pytest.mark.spark
