@@ -1,7 +1,7 @@
 """A rolling band of quartiles
 
-The band between the quartiles of the last 30 days shows what is usual for the season, for any
-distribution. One call computes all three quantiles in one pass. The window is a duration, so
+The band between the quartiles of the last 30 days shows the usual range for the season, whatever the
+distribution of the values. One call computes all three quantiles in one pass. The window is a duration, so
 missing hours do not shift it.
 """
 
