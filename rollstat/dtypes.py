@@ -124,7 +124,8 @@ def lossless(fill_value: Any, dtype: np.dtype[Any]) -> Any:
         with np.errstate(all="ignore"):
             converted = array.astype(dtype)
     except OverflowError as error:  # of times, since NumPy 2.5; earlier versions wrap
-        raise ValueError(f"fill_value must be exact in {dtype}; got {fill_value!r}") from error
+        text = f"fill_value must be exactly representable in {dtype}; got {fill_value!r}"
+        raise ValueError(text) from error
     if dtype.kind == "f":
         same = bool(np.isfinite(converted)) or not np.isfinite(array)
     elif times:
@@ -132,7 +133,7 @@ def lossless(fill_value: Any, dtype: np.dtype[Any]) -> Any:
     else:
         same = converted.item() == array.item()
     if not same:
-        raise ValueError(f"fill_value must be exact in {dtype}; got {fill_value!r}")
+        raise ValueError(f"fill_value must be exactly representable in {dtype}; got {fill_value!r}")
     return converted[()]
 
 

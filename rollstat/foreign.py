@@ -312,7 +312,7 @@ def _aligned(other: Any, arr: Any) -> Any:
     """
     if hasattr(other, "index") and hasattr(arr, "index") and hasattr(other, "reindex"):
         if not other.index.equals(arr.index):
-            raise ValueError("other must have the index of arr, as other.reindex(arr.index); got another")
+            raise ValueError("other must have the index of arr: use other.reindex(arr.index)")
         return other
     if not (hasattr(other, "broadcast_like") and hasattr(arr, "broadcast_like")):
         return other

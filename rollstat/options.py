@@ -104,7 +104,7 @@ class CommonOptions(TypedDict, total=False):
         input, the times or the bounds, but not with another result.
     threads : int or "auto", optional
         Number of threads; ``"auto"`` means one for each processor that the process may use. Default: the
-        setting of :func:`rollstat.set_threads`. Results do not depend on it.
+        setting of :func:`rollstat.set_threads`. The number does not change results.
     algorithm : str, default "auto"
         Name of an algorithm, see :ref:`algorithms`. ``"auto"`` selects the fastest exact algorithm.
     """
@@ -849,5 +849,5 @@ def _in_one_unit(
             and (each.astype(dtype).astype(each.dtype) != each).any()
             and not (kind and np.isnat(each).any())
         ):
-            raise ValueError(f"{name} must be exact in {dtype}, which holds both times and at")
+            raise ValueError(f"{name} must be exactly representable in {dtype}, the dtype of times and at")
     return times.astype(dtype, copy=False), at.astype(dtype, copy=False)

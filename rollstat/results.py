@@ -159,7 +159,7 @@ def check_out(
                 f"out must have shape {shape} and dtype {dtype}; got {array.shape} and {array.dtype}"
             )
         if _overlaps_itself(array):
-            raise ValueError(f"out must have a place for every result; got strides {array.strides}")
+            raise ValueError(f"out must have separate memory for every result; got strides {array.strides}")
         if any(_overlap(array, other) for other in given[:i]):
             raise ValueError("out must hold arrays that share no memory")
     return given

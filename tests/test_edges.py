@@ -61,5 +61,5 @@ def test_segments_dtypes_masks_and_out():
 
 def test_only_windows_of_rows_are_extended():
     for options in ({"times": np.arange(3.0)}, {"window": rollstat.Expanding()}):
-        with pytest.raises(ValueError, match="mode must be 'same' but for windows of rows; got 'wrap'"):
+        with pytest.raises(ValueError, match="mode must be 'same' except for windows of rows; got 'wrap'"):
             rollstat.rolling_sum(np.zeros(3), **{"window": 2.0, **options}, mode="wrap")

@@ -95,7 +95,7 @@ def test_missing_times_and_bounds_are_errors():
     stream = rollstat.RollingMax(2.0, min_periods=1)
     with pytest.raises(ValueError, match="times must not be missing; row 1 is masked"):
         stream.extend([1.0, 2.0, 3.0], times=times)
-    with pytest.raises(ValueError, match="times must be exact in float64"):
+    with pytest.raises(ValueError, match="times must be exactly representable in float64"):
         stream.extend([1.0, 2.0], times=[2**53, 2**53 + 1])
     assert len(stream) == 0
     whole = np.ma.MaskedArray([1, 2, 3], False)

@@ -115,9 +115,9 @@ def test_outputs_that_overlap_are_rejected_before_they_are_written():
             rollstat.rolling_minmax(values, 3, out=out)
     broadcast = np.lib.stride_tricks.as_strided(memory, (10,), (0,))
     sliding = np.lib.stride_tricks.sliding_window_view(memory, 5, writeable=True)[:2]
-    with pytest.raises(ValueError, match="place for every result"):
+    with pytest.raises(ValueError, match="memory for every result"):
         rollstat.rolling_min(values, 3, out=broadcast)
-    with pytest.raises(ValueError, match="place for every result"):
+    with pytest.raises(ValueError, match="memory for every result"):
         rollstat.rolling_kth(values[:5], [1, 2], 3, out=sliding)
     with pytest.raises(TypeError, match="out must be a writable"):
         rollstat.rolling_kth(values, [1, 2], 3, out=5)

@@ -281,7 +281,7 @@ def test_positions_in_segments_of_several_columns(rng):
             "at must hold naive datetimes.*got numbers",
         ),
         (2, {"at": ["a"], "times": [1, 2, 3]}, "at must be datetimes, timedeltas or real numbers"),
-        (2, {"at": [2**62 + 1], "times": [0.5, 1, 2]}, "at must be exact in float64"),
+        (2, {"at": [2**62 + 1], "times": [0.5, 1, 2]}, "at must be exactly representable in float64"),
         (
             "2s",
             {"at": np.array(["2300"], "M8[D]"), "times": np.arange(3).astype("M8[ns]")},

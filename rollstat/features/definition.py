@@ -48,7 +48,7 @@ class Feature:
     names : tuple of str
         Names of the new columns; empty for the default ones.
     keys : tuple of str or None
-        Columns whose values tell series apart, in place of the set's columns.
+        Columns whose values identify the series, in place of the set's columns.
     condition : str or None
         Which rows are observations.
 
@@ -92,8 +92,8 @@ class Feature:
         Parameters
         ----------
         *names : str
-            A name for each new column: for each window, one for each result. With several windows, also one
-            for each result, to which an underscore and the window are added.
+            Either a name for each new column (for each window, one for each result), or, with several
+            windows, a name for each result, to which an underscore and the window are added.
 
         Returns
         -------
@@ -102,7 +102,7 @@ class Feature:
         return replace(self, names=_names("names", names))
 
     def by(self, *keys: str) -> "Feature":
-        """Return the same feature for other keys than the set's keys; without a key, for one series."""
+        """Return the same feature for keys other than the set's keys; without a key, for one series."""
         return replace(self, keys=_names("by", keys))
 
     def where(self, condition: str) -> "Feature":
@@ -112,7 +112,7 @@ class Feature:
         ----------
         condition : str
             The name of a boolean column, or a condition on columns in Python's notation, such as
-            ``"category == 'food' and amount > 10"``. Other rows count as missing values: they are no
+            ``"category == 'food' and amount > 10"``. Other rows count as missing values: they are not
             observations, but keep their place in row windows.
 
         Returns
@@ -170,7 +170,7 @@ class FeatureColumn(NamedTuple):
     feature : Feature
         What it is computed from.
     by : tuple of str
-        The columns whose values tell series apart.
+        The columns whose values identify the series.
     """
 
     name: str
@@ -316,8 +316,8 @@ class Features:
             Keys and times, in columns with the same names. Each row gets the features that a row with its key
             and time would have. Keys without rows have missing features.
         threads : int or "auto", optional
-            Number of threads. Default: the setting of :func:`rollstat.set_threads`. Results do not depend
-            on it.
+            Number of threads, which does not change results. Default: the setting of
+            :func:`rollstat.set_threads`.
         split : int or "auto", optional
             For Spark frames: split keys with very many rows, see :func:`rollstat.spark.rolling`.
 
@@ -355,9 +355,9 @@ class Features:
         Returns
         -------
         DataStreamWriter
-            It writes every row once, with its columns and its features: the numbers that `compute`
-            returns over the rows written so far, or with a watermark over all rows. A restarted query
-            continues where it stopped, as with :func:`rollstat.spark.rolling_stream`.
+            It writes every row once, with its columns and its features: the features that `compute` returns
+            over the rows written so far, or, with a watermark, over all rows. A restarted query continues
+            where it stopped, as with :func:`rollstat.spark.rolling_stream`.
 
         Examples
         --------

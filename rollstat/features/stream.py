@@ -479,9 +479,9 @@ class FeatureStream:
         and other values without arithmetic; they support ``count``, ``nunique``, ``mode``, ``first`` and
         ``last``.
     ttl : float, str or timedelta, optional
-        Drop a key when its newest row is this much older than the newest row of all. Default: never.
+        Drop a key when its newest row is this much older than the newest row of all keys. Default: never.
     lateness : float, str or timedelta, optional
-        How much older than the newest row of all a row may be. Default: rows may have any age.
+        How much older a row may be than the newest row of all keys. Default: rows may have any age.
     late : {"raise", "drop"}, default "raise"
         Whether an older row raises a ValueError, or is counted and dropped.
 
@@ -494,9 +494,9 @@ class FeatureStream:
 
     Notes
     -----
-    Each set of keys holds once, for all features, the rows of each key that its windows can still need.
+    For each key, the stream holds the rows that the windows can still need, once for all features.
 
-    Cost: pushing a row takes O(1) amortised, or O(d) for a late row before d newer rows. A query
+    Cost: pushing a row takes O(1) amortised, or O(d) for a row that arrives after d newer rows. A query
     takes O(m log m) for each column of m rows, and O(m) for each of its windows.
 
     Examples

@@ -753,7 +753,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         """Return the call of a function, None where pandas makes it, and why rollstat does not compile it."""
         windows = self._windows_for(engine) if raw is True or columns is not None else None
         if columns is not None and windows is None:
-            raise ValueError(f"columns takes windows that rollstat computes; got {self!r}, engine={engine!r}")
+            raise ValueError(f"columns needs windows that rollstat computes; got {self!r}, engine={engine!r}")
         plain = not any((engine, engine_kwargs, args, kwargs, self._options, columns)) and type(raw) is bool
         call = self._known(func, raw) if plain else None
         if call is not None:
@@ -819,7 +819,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         """
         windows = self._windows_for()
         if windows is None:
-            raise ValueError(f"regression takes windows that rollstat computes; got {self!r}")
+            raise ValueError(f"regression needs windows that rollstat computes; got {self!r}")
         columns = [y, *(x if isinstance(x, (list, tuple, pd.Index)) else [x])]
         columns += [] if weights is None else [weights]
         parameters = {"intercept": intercept, "weights": weights}

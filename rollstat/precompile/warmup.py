@@ -57,7 +57,7 @@ def _check_statistics(statistics: Any) -> tuple[str, ...]:
     names = list(names)
     for name in names:
         if name not in REGISTRY:
-            raise ValueError(f"statistics must be names among {', '.join(sorted(REGISTRY))}; got {name!r}")
+            raise ValueError(f"statistics must be names from {', '.join(sorted(REGISTRY))}; got {name!r}")
     return tuple(name for name in REGISTRY if name in names)
 
 

@@ -361,8 +361,8 @@ def result_types(
         # Results that are elements keep any dtype of integers.
         if kind.scaled and not of_order and set(dtypes_of([np.int8] * len(kinds))) != {np.dtype(np.int8)}:
             raise TypeError(
-                f"statistic {statistic.name!r} of {kind.spark.simpleString()} is not an element of the "
-                "column: cast it to double first"
+                f"statistic {statistic.name!r} does not return elements of the column, which is "
+                f"{kind.spark.simpleString()}: cast the column to double first"
             )
     if kinds[0].coded and not of_order:
         return (kinds[0].spark,) * len(dtypes)

@@ -211,7 +211,7 @@ class ColumnReferences:
         except AnalysisException as error:
             raise ValueError(f"{argument}: {text!r} is not a column of df: {error}") from error
         if count != 1:
-            raise ValueError(f"{argument}: {text!r} is {count} columns")
+            raise ValueError(f"{argument}: {text!r} matches {count} columns")
         others = self._df.drop(column).columns  # drops only a column of the frame itself
         if len(others) == len(self._names) - 1:
             pairs = zip(self._names, [*others, None])
@@ -331,7 +331,7 @@ def _check_calendar(window: CallWindow, order: T.StructField, zone: str | None, 
     sizes = [size for size in window.sizes if is_calendar(size)]
     for size in sizes:
         if type(size).__name__ == "DateOffset" and {"year", "month"} & size.kwds.keys():
-            raise ValueError(f"window must be no fixed year or month on Spark; got {size!r}")
+            raise ValueError(f"window must not be a fixed year or month on Spark; got {size!r}")
     if sizes and descending:
         raise ValueError(f"descending must be False for calendar units; got True for {order.name!r}")
     if sizes and zone is None and isinstance(order.dataType, T.TimestampType):

@@ -103,7 +103,8 @@ def rolling(  # 18 parameters: one for each public option
     partition_by : str, Column, or sequence of them
         Key columns: each combination of their values is a series. As everywhere in Spark, null is a value,
         NaN equals NaN, and -0.0 equals 0.0. Give a column by name, by a path into a struct
-        (``"meta.sensor"``), or as a `Column` object. Case matters only if ``spark.sql.caseSensitive`` is on.
+        (``"meta.sensor"``), or as a `Column` object. Names are case-sensitive only if
+        ``spark.sql.caseSensitive`` is true.
     order_by : str, Column, or sequence of them
         Columns that order the rows of a series. Together they should be unique within a series.
     window : int, str, timedelta, float, DateOffset, Forward or Expanding
@@ -124,8 +125,8 @@ def rolling(  # 18 parameters: one for each public option
         Whether the order descends, for all columns or for each; nulls come last then.
     ties : {"columns", "error"}
         ``"columns"`` orders rows that tie in `order_by` by all other columns, ascending, from left to right
-        (except maps and variants, which have no order), so the result does not depend on how Spark moves
-        rows. ``"error"`` raises an error that names the row.
+        (except maps and variants, which have no order), so the result does not depend on how Spark
+        distributes rows. ``"error"`` raises an error that names the row.
     split : int or "auto", optional
         Split series that are too long for one task (a task should take seconds) into this many overlapping
         buckets by the first column of `order_by`. The default, ``"auto"``, splits series of more than two
@@ -141,7 +142,7 @@ def rolling(  # 18 parameters: one for each public option
     min_periods, center, closed, equal_times, nan_policy, inf, algorithm
         As in the array functions. Nulls and NaN are missing values, and a missing result is null.
     step : int, optional
-        Return every `step`-th row of each series only, from its first row on.
+        Return only every `step`-th row of each series, starting with its first row.
     fill_value : scalar, optional
         Replaces missing results; must be exactly representable in the type of each new column.
 
@@ -153,7 +154,7 @@ def rolling(  # 18 parameters: one for each public option
     Raises
     ------
     ValueError, TypeError
-        For bad arguments, before any job starts.
+        For invalid arguments, before any job starts.
 
     Notes
     -----
@@ -167,10 +168,10 @@ def rolling(  # 18 parameters: one for each public option
     series; such series cannot be split.
 
     Splitting does not change results. A bucket is a separate series with a halo: the earlier rows that its
-    windows reach. The same exchange sends the halo to each bucket that needs it. The frame must contain
-    the same rows each time Spark reads it. For expanding windows an additional pass runs immediately and
-    computes the state at the start of each bucket. Sums of floats are then the same in each run, and within
-    their error bounds.
+    windows contain. The same exchange sends the halo to each bucket that needs it. The frame must contain the
+    same rows each time Spark reads it. For expanding windows an additional pass runs immediately and computes
+    the state at the start of each bucket. Sums of floats are then the same in each run, and within their
+    error bounds.
 
     Examples
     --------
@@ -189,7 +190,7 @@ def rolling(  # 18 parameters: one for each public option
     if step is not None:
         every = whole_number("step", step, 1)
         if at is not None:
-            raise ValueError("step does not apply to labels: give the labels of some rows")
+            raise ValueError("step does not apply to labels: pass fewer labels instead")
         given |= {"df": df.withColumn(_ONE, F.lit(1)), "aggs": _with_positions(aggs)}
     frame, plan, unbounded, old = _planned(**given)
     split = _check_split(split, unbounded)

@@ -166,9 +166,9 @@ def rolling_stream(  # 16 parameters: one for each public option
     Raises
     ------
     ValueError, TypeError, RuntimeError
-        For bad arguments and missing requirements, before the stream starts. A query restarted from a
+        For invalid arguments and missing requirements, before the stream starts. A query restarted from a
         checkpoint with a different definition fails before it processes a row, with a message that names what
-        changed. It may add statistics over the same columns, or take a smaller window.
+        changed. The new definition may add statistics over the same columns, or take a smaller window.
 
     Notes
     -----
@@ -176,7 +176,7 @@ def rolling_stream(  # 16 parameters: one for each public option
     each micro-batch once. Results equal the results of :func:`rollstat.spark.rolling` over the rows
     returned so far, unless rows of several micro-batches tie in `order_by` and there is no watermark. Without
     a watermark, a row that comes after later rows of its series is inserted if it lies in the windows that
-    end at the last row; rows that were returned before do not change. The state store must be RocksDB;
+    end at the last row; rows already returned do not change. The state store must be RocksDB;
     :func:`rollstat.spark.session` sets it.
 
     With `ttl` but without a watermark, Spark also runs batches without rows to look for expired state, so a
@@ -325,14 +325,14 @@ def _check(df: DataFrame, plan: WalkPlan, watermark: str | None) -> None:
         raise ValueError("window must be a number of rows or a fixed duration (at most weeks) on a stream")
     if any(isinstance(window.given, Expanding) for window in plan.windows):
         raise ValueError(
-            "window must be a number of rows or a duration on a stream; got Expanding. For weights that fall "
-            "with age, give a window of 50 half-lives: older rows change no digit of a usual result"
+            "window must be a number of rows or a duration on a stream; got Expanding. For "
+            "exponential weights, pass a window of 50 half-lives: older rows hardly ever change a digit"
         )
     for index in plan.order:
         field = df.schema.fields[index]
         if isinstance(field.dataType, (T.FloatType, T.DoubleType, T.StructType, T.ArrayType)):
             raise TypeError(
-                f"order_by: {field.name!r} is {field.dataType.simpleString()}; a stream is ordered by "
+                f"order_by: {field.name!r} is {field.dataType.simpleString()}; streams are ordered by "
                 "integers, strings, dates or timestamps"
             )
     first = df.schema.fields[plan.order[0]]
@@ -343,7 +343,7 @@ def _check(df: DataFrame, plan: WalkPlan, watermark: str | None) -> None:
     if watermark is not None and _has_watermark(df):
         raise ValueError(
             "watermark must be left out if df already has a watermark: with a second one Spark fails or "
-            f"waits for ever; got {watermark!r}. Windowed aggregates and rolling_stream with a watermark "
+            f"waits forever; got {watermark!r}. Windowed aggregates and rolling_stream with a watermark "
             "return rows in order; before other operators remove withWatermark"
         )
     nested = [df.schema.fields[index] for index in plan.keys]

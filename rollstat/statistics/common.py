@@ -63,7 +63,7 @@ _EWM = """\
 window : window, default Expanding()
     All rows so far, or any window that :func:`rolling_mean` takes: observations outside have no weight.
 alpha : float, optional
-    The share of the newest row: weights fall by the factor ``1 - alpha`` from each row to the previous row.
+    The share of the newest row: each row has ``1 - alpha`` times the weight of the next row.
     Pass exactly one of `alpha`, `com`, `span` and `halflife`.
 com : float, optional
     The centre of mass in rows, ``1 / alpha - 1``.
@@ -76,7 +76,7 @@ adjust : bool, default True
     Whether to divide by the sum of the weights. Otherwise each observation has the share `alpha`, and the
     window's first observation has the rest.
 ignore_na : bool, default False
-    Whether missing values leave the age of earlier values unchanged.
+    Whether missing values leave the weights of earlier values unchanged.
 """
 
 _RAISES = """\

@@ -143,7 +143,7 @@ def _distance(window: Any, low: Any, high: Any, whole: bool = True) -> Any:
         return steps.distance(low, high)
     distance = int(high) - int(low)
     if kind in "mM" and distance >= 2**63:
-        raise OverflowError("the distance between two datetimes of a window does not fit in 64 bits")
+        raise OverflowError("the difference of two datetimes of a window does not fit in 64 bits")
     return distance
 
 

@@ -69,7 +69,7 @@ class _Closed(_Quick):
         if name.startswith("__"):  # by which tools find out what an object is
             raise AttributeError(name)
         raise RuntimeError(
-            "the stream must not be used: another thread uses it, or an error has ended a change halfway; "
+            "the stream must not be used: another thread is using it, or an error has interrupted a change; "
             "call reset(), or restore a snapshot"
         )
 
@@ -475,12 +475,12 @@ class RollingStream(Stream, abstract=True):
         return int(self._use(attrgetter("rows")))
 
     def pop(self, n: int = 1) -> Any:
-        """Remove the `n` oldest rows of a window made with ``None``, and return the result.
+        """Remove the `n` oldest rows of a stream with ``window=None``, and return the result.
 
         Raises
         ------
         ValueError, TypeError
-            If there are fewer rows, or the stream was not made with ``None``. The stream does not change.
+            If there are fewer rows, or the stream has another window. The stream does not change.
         """
         return self._remove("pop", n)
 
@@ -563,8 +563,8 @@ class RollingStream(Stream, abstract=True):
         Raises
         ------
         TypeError, ValueError
-            If `other` has another class, window or parameters, or the operator needs to know rows. The
-            stream does not change.
+            If `other` has another class, window or parameters, or if the operator uses the numbers of rows.
+            The stream does not change.
 
         Notes
         -----
@@ -607,7 +607,7 @@ def restore(data: bytes) -> Any:
     Parameters
     ----------
     data : bytes
-        From the method ``snapshot`` of a stream, of this release.
+        Bytes from the method ``snapshot`` of a stream, written by the same release.
 
     Returns
     -------
@@ -632,7 +632,7 @@ def restore(data: bytes) -> Any:
     if name not in CLASSES and name in dir(rollstat.streaming):
         getattr(rollstat.streaming, name)  # adds the class to CLASSES
     if name not in CLASSES:
-        raise SnapshotError(f"the snapshot is of a {name}, unknown to this release")
+        raise SnapshotError(f"the snapshot is of a {name}, which this release does not know")
     cls = CLASSES[name]
     try:
         window = cls._window_from_state(parameters, arrays)

@@ -142,7 +142,7 @@ class Codec:
         if np.isnat(number):
             return 0, True
         if given.dtype != self.dtype and number.astype(given.dtype) != given:
-            raise ValueError(f"x must be exact in {self.dtype}; got {x!r}")
+            raise ValueError(f"x must be exactly representable in {self.dtype}; got {x!r}")
         return int(number.astype(np.int64)), False
 
     def array(self, elements: ArrayLike, name: str = "array") -> Any:
@@ -172,7 +172,7 @@ class Codec:
         if self.kind in "mM" and given.dtype.kind == self.kind:
             same = given.astype(self.dtype)
             if (same.astype(given.dtype) != given)[~np.isnat(given)].any():
-                raise ValueError(f"{name} must be exact in {self.dtype}; got {given.dtype}")
+                raise ValueError(f"{name} must be exactly representable in {self.dtype}; got {given.dtype}")
             return same
         if self.kind in "iub" and given.dtype.kind in "iub":
             data = np.ma.getdata(given)

@@ -56,8 +56,8 @@ class OperatorStream(RollingStream, abstract=True):
 
         Notes
         -----
-        This saves the combination that a result takes. ``combine_into`` can also change the total of a
-        growing window of objects in place, because the total has not been returned. Errors are as in
+        This saves the combination that a result takes. For objects, ``combine_into`` can also change the
+        total of a growing window in place, because the total has not been returned. Errors are as in
         :meth:`push`.
         """
         self._add_row("add", elements)
@@ -68,7 +68,7 @@ class OperatorStream(RollingStream, abstract=True):
 
     @property
     def full(self) -> bool:
-        """Whether a window of rows has all its rows, or a width begins at the first row or later."""
+        """Whether a row window has all its rows, or a time window begins at the first row or later."""
         return bool(self._use(attrgetter("full")))
 
     @property
@@ -140,12 +140,14 @@ class SlidingAggregate(_General):
     Parameters
     ----------
     operator : Operator or callable
-        From :mod:`rollstat.operators` or of the same protocol, or a function of two states.
+        An operator from :mod:`rollstat.operators`, an operator with the same methods, or a function of two
+        states.
     min_periods : int, default 1
         Minimum number of observations for a result. With 0, an empty window gives the identity.
     dtype : dtype, default float64
-        Of the elements; ``object`` for Python objects. For :class:`~rollstat.operators.MatrixProduct`
-        float64 with the shape of the matrices, such as ``np.dtype((float, (2, 2)))``.
+        The dtype of the elements; ``object`` for Python objects. For
+        :class:`~rollstat.operators.MatrixProduct` float64 with the shape of the matrices, such as
+        ``np.dtype((float, (2, 2)))``.
     algorithm : {"auto", "two_stacks", "daba"}, default "auto"
         ``"daba"``, the default for numbers, takes O(1) combinations in every single step.
         ``"two_stacks"`` takes O(1) amortised, and also supports objects.
@@ -233,8 +235,8 @@ class TimeAggregate(_General):
 
     Notes
     -----
-    With `lateness` a push takes O(1) combinations amortised and O(log m) in the worst case, and
-    :meth:`insert` takes O(d + log m) before d newer observations.
+    With `lateness`, a push takes O(1) combinations amortised and O(log m) in the worst case, and
+    :meth:`insert` takes O(d + log m) for an element that arrives after d newer observations.
 
     Examples
     --------

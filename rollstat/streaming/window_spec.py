@@ -69,7 +69,9 @@ class WindowSpec:
         if isinstance(window, numbers.Integral) and not isinstance(window, duration):
             rows = whole_number("window", window, 1, math.inf)
             if rows > _MOST_ROWS:
-                raise ValueError(f"window must be at most {_MOST_ROWS} rows, allocated up front; got {rows}")
+                raise ValueError(
+                    f"window must be at most {_MOST_ROWS} rows: memory is allocated up front; got {rows}"
+                )
             return cls(_ROWS, rows)
         if isinstance(window, (float, np.floating)):
             if not 0 < float(window) < math.inf:
@@ -237,7 +239,7 @@ class WindowSpec:
             if time != time or (self.aging and math.isinf(time)):
                 raise ValueError(f"t must not be {'infinite' if time == time else 'NaN'}")
             if isinstance(t, numbers.Integral) and int(t) != time:
-                raise ValueError(f"t must be exact in float64; got {t!r}")
+                raise ValueError(f"t must be exactly representable in float64; got {t!r}")
             return time
         if isinstance(t, (np.datetime64, np.timedelta64)):
             fine = t.astype(f"{t.dtype.kind}8[ns]")
@@ -257,7 +259,7 @@ class WindowSpec:
             with np.errstate(invalid="ignore"):
                 exact = given.dtype.kind == "f" or (plain.astype(given.dtype) == given).all()
             if not exact:
-                raise ValueError("times must be exact in float64")
+                raise ValueError("times must be exactly representable in float64")
             return plain
         if given.dtype.kind not in "mM":
             raise TypeError(f"times must be datetimes or timedeltas; got {times!r}")

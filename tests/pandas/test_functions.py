@@ -229,7 +229,7 @@ def test_functions_of_several_columns():
     assert own.tolist() == frame["x"].rolling(3, min_periods=1).count().replace(0, np.nan).tolist()
     with pytest.raises(KeyError, match="z"):
         frame.rollstat.rolling(3).apply(at_most, columns=["x", "z"])
-    with pytest.raises(ValueError, match=r"columns takes windows that rollstat computes.*numba"):
+    with pytest.raises(ValueError, match=r"columns needs windows that rollstat computes.*numba"):
         frame.rollstat.rolling(3).apply(at_most, engine="numba", columns=["x", "y"])
 
 

@@ -38,7 +38,7 @@ def test_it_compiles_once_and_leaves_the_process_as_it_was():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"statistics": "nothing"}, ValueError, "statistics must be names among aggregate.*got 'nothing'"),
+        ({"statistics": "nothing"}, ValueError, "statistics must be names from aggregate.*got 'nothing'"),
         ({"statistics": ["min", 3]}, ValueError, "statistics must be .*got 3"),
         ({"statistics": 3}, TypeError, "statistics must be a name or several; got 3"),
         (
@@ -62,7 +62,7 @@ def test_the_command_shows_progress_and_names_bad_arguments(capsys):
     assert "count float64" in shown.err
     with pytest.raises(SystemExit):
         main(["warmup", "nothing"])
-    assert "statistics must be names among" in capsys.readouterr().err
+    assert "statistics must be names from" in capsys.readouterr().err
 
 
 def test_lines_are_shown_without_tqdm(capsys, monkeypatch):

@@ -171,7 +171,7 @@ def test_the_clock_of_the_session_counts(spark, split):
         ({"window": "1 month 3 days"}, "window must be a duration such as"),
         (
             {"window": pd.DateOffset(month=1)},
-            "window must be no fixed year or month on Spark; got <DateOffset",
+            "window must not be a fixed year or month on Spark; got <DateOffset",
         ),
         ({"order_by": ["row"]}, "needs datetimes as times"),
         (

@@ -95,7 +95,7 @@ def test_sums_and_means_are_those_of_spark(frame, rows, split):
 
 @pytest.mark.spark
 def test_other_statistics_of_decimals_still_ask_for_a_cast(frame):
-    with pytest.raises(TypeError, match=r"'std' of decimal\(9,3\) is not an element .* cast it to double"):
+    with pytest.raises(TypeError, match=r"'std' does not return elements .*decimal\(9,3\): cast"):
         rolling(frame, order_by="row", window=3, aggs=[rs.std("d")])
 
 

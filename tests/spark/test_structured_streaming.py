@@ -151,7 +151,7 @@ def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
             ValueError,
             "ttl must be at least as long as the window",
         ),
-        ({"order_by": "x"}, TypeError, "order_by: 'x' is double; a stream is ordered by"),
+        ({"order_by": "x"}, TypeError, "order_by: 'x' is double; streams are ordered by"),
         ({"order_by": "row", "watermark": "1 hour"}, TypeError, "a watermark needs a timestamp"),
         ({"initial": stream}, ValueError, "initial must be a batch frame with the columns"),
         ({"fill_value": "none"}, ValueError, "fill_value must be a value of double; got 'none'"),

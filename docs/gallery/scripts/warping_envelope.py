@@ -1,9 +1,9 @@
 """An envelope for time warping
 
 On which day of the year was the temperature curve most like the curve of 1 May? Dynamic time warping
-answers this question but is expensive. The envelope of the curve gives a cheap lower bound of the warping distance
-(LB_Keogh) and excludes most days without warping. :func:`rollstat.lower_upper_envelope` computes it in one
-pass, with at most three comparisons per value.
+answers this question but is expensive. The envelope of the curve gives a cheap lower bound of the warping
+distance (LB_Keogh) and excludes most days without warping. :func:`rollstat.lower_upper_envelope` computes
+it in one pass, with at most three comparisons per value.
 """
 
 from importlib.util import find_spec

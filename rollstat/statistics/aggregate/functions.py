@@ -187,9 +187,9 @@ def rolling_aggregate(
     operator : Operator or callable
         An operator from :mod:`rollstat.operators`; an instance of your own NamedTuple class with
         ``combine(self, older, newer)`` and, optionally, ``lift``, ``lower``, ``identity`` and other members
-        of :class:`~rollstat.operators.Operator`; or a function of two arguments, the older one first. It must
-        be associative, but need not be commutative or invertible. It is compiled for numbers, and called as
-        Python code for objects.
+        of :class:`~rollstat.operators.Operator`; or a function of two arguments, the older one first. The
+        operator must be associative, but need not be commutative or invertible. It is compiled for numbers,
+        and called as Python code for objects.
     {window}
     check : bool, default True
         Whether to check on a few elements of the data that your own operator is associative: integers
@@ -215,7 +215,7 @@ def rolling_aggregate(
     Notes
     -----
     Missing values are ignored. ``algorithm="greedy"`` makes the fewest possible combinations, for expensive
-    operators; each series is then one block, on one thread. Objects always use it.
+    operators; each series is then one block, on one thread. Objects always use this algorithm.
 
     Cost: O(1) combinations per element amortised; O(1) in the worst case with ``"daba"``. Source: Basin,
     Klaedtke and Zalinescu, *Greedily Computing Associative Aggregations on Sliding Windows*, Information

@@ -96,7 +96,7 @@ def _ewm(
         if options.get("at") is None and _of_rows(window, numeric):
             options["times"] = None
     elif times is not None and options.get("at") is None and isinstance(window, Expanding):
-        raise ValueError("times needs halflife, the time in which weights halve, for all earlier rows")
+        raise ValueError("times needs halflife, the time in which weights halve, unless the window is finite")
     else:
         decay = check_weights(**named)
     kinds: Any = (EwmOne, EwmTwo) if decay == decay else (EwmOneInTime, EwmTwoInTime)
@@ -140,10 +140,10 @@ def ewm_mean(
 
     Notes
     -----
-    Equal to pandas' ``ewm(...).mean()``, except for ``com=1`` without `adjust` and with missing values,
-    where pandas ages rows as it does with `times`. The error is at most ``{error bound}`` for weights w and m
-    observations, with u = 2**-53; weights below 2**-1000 may count as 0. The mean of equal values is exactly
-    this value.
+    Equal to pandas' ``ewm(...).mean()``, except for ``com=1`` without `adjust` and with missing values, where
+    pandas decreases weights as it does with `times`. The error is at most ``{error bound}`` for weights w and
+    m observations, with u = 2**-53; weights below 2**-1000 may count as 0. The mean of equal values is
+    exactly this value.
 
     Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: the scan of Hillis and
     Steele (1986), doi:10.1145/7902.7903; windows as :func:`rolling_aggregate`.

@@ -158,5 +158,5 @@ def write_distance(block: Block, min_periods: int, low: Any, high: Any, result: 
     observed = block.count >= max(min_periods, 1)
     distance = high.astype(np.uint64) - low.astype(np.uint64)
     if result.dtype == np.int64 and (distance[observed] > np.iinfo(np.int64).max).any():
-        raise OverflowError("the distance between two datetimes of a window does not fit in 64 bits")
+        raise OverflowError("the difference of two datetimes of a window does not fit in 64 bits")
     result[...] = np.where(observed, distance, 0).astype(result.dtype)

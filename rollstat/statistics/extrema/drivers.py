@@ -199,7 +199,7 @@ def choose(block: Block) -> Choice:
     if block.rows < FEW_EXTREMA_ROWS:
         return Choice("block_scan", f"fewer than {FEW_EXTREMA_ROWS} windows, too few for vectors")
     if block.width > 0:
-        return Choice("doubling", "all windows have one width")
+        return Choice("doubling", "all windows have the same width")
     if block.reach is not None and block.reach > 0:
         masked = (("block_scan", "a value is masked"),)
         return Choice("boundary", "all windows begin with the data", masked)

@@ -79,10 +79,10 @@ def rolling_min(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     If `axis` is a tuple of axes and `window` a tuple of as many numbers of rows, the window is a box in an
     image or a volume. `mode` can then also be ``"reflect"``, ``"nearest"``, ``"mirror"``, ``"wrap"`` or
     ``"constant"`` to extend the array beyond its edges as in :mod:`scipy.ndimage`. That module's filters
-    correspond to ``center=True``. With ``"constant"``, all elements beyond the edges are observations
-    of `fill_value` (default 0); if `fill_value` is NaN or NaT, boxes end at the edges. If `fill_value` is
-    given, it replaces missing results. Masked elements and NaT are missing. The options of a window along
-    one axis (`closed`, `step`, `times`, `segments`, `algorithm`) do not apply.
+    correspond to ``center=True``. With ``"constant"``, all elements beyond the edges count as observations
+    with the value `fill_value` (default 0); if `fill_value` is NaN or NaT, boxes end at the edges. If
+    `fill_value` is given, it replaces missing results. Masked elements and NaT are missing. The options of a
+    window along one axis (`closed`, `step`, `times`, `segments`, `algorithm`) do not apply.
 
     Cost: O(1) per element amortised, O(m) in the worst case; O(log m) vector operations in short windows.
     Source: Lemire, *Streaming Maximum-Minimum Filter Using No More than Three Comparisons per Element*,
@@ -228,7 +228,7 @@ def rolling_argmin(
     ``"same"`` or ``"valid"``, and positions count from the first element of the data.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_min`; Lemire's wedge
-    stores positions anyway.
+    stores positions.
 
     Examples
     --------

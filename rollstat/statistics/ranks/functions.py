@@ -167,12 +167,12 @@ def rolling_mad(
     Results for integers have one final rounding, even beyond 2**53. Missing values are ignored.
     Infinities are ordinary values, but the result is NaN where the median is infinite.
 
-    Cost: O(log m) per element, amortised and in the worst case. The distances form two sorted sequences. The
-    boundary of their nearest half moves by a few observations; in alternating signals, for instance, one
-    descent of both sequences finds it. Windows of up to 512 rows are stored as a sorted array, or sorted
-    many at a time: O(m), but faster. Source: Frederickson and Johnson, *The Complexity of Selection
-    and Ranking in X + Y and Matrices with Sorted Columns*, J. Comput. Syst. Sci. 24, 1982,
-    doi:10.1016/0022-0000(82)90048-4.
+    Cost: O(log m) per element, amortised and in the worst case. The distances form two sorted sequences. From
+    window to window, the boundary of the nearest half usually moves by a few observations; if it moves
+    farther, as in alternating signals, one descent of both sequences finds it. Windows of up to 512 rows are
+    stored as a sorted array, or sorted many at a time: O(m), but faster. Source: Frederickson and Johnson,
+    *The Complexity of Selection and Ranking in X + Y and Matrices with Sorted Columns*, J. Comput. Syst. Sci.
+    24, 1982, doi:10.1016/0022-0000(82)90048-4.
 
     Examples
     --------

@@ -160,7 +160,7 @@ class OrderStatistics(Computation):
         if self.algorithm == "small_window" and not fixed:
             return Choice(
                 "rank_bits",
-                f"{self.algorithm} needs windows of one width; boundary windows are shorter",
+                f"{self.algorithm} needs windows of the same width; boundary windows are shorter",
             )
         if self.algorithm != "auto":
             return Choice(self.algorithm, NAMED)

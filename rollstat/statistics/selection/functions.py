@@ -184,7 +184,8 @@ def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptio
 
     If `axis` is a tuple of axes and `window` a tuple of as many numbers of rows, the window is a box in an
     image or a volume, with the `mode` of :func:`rolling_min`: the filters of :mod:`scipy.ndimage` correspond
-    to ``center=True``. A box costs as much as a window of all its cells that moves by one column.
+    to ``center=True``. A box takes as long as a row window of as many values that moves by one column of the
+    box.
 
     Cost: O(log m) per element, amortised and in the worst case. Source: Raykov, *An Optimal Algorithm for
     Sliding Window Order Statistics*, ICDT 2023, section 4 (selection by sorting blocks),

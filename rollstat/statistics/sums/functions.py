@@ -771,9 +771,9 @@ def rolling_prod(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Notes
     -----
-    Missing values are ignored, and values that left the window never affect later results, not even 0 and
-    inf. The error of floats is at most ``{error bound}`` for m observations, with u = 2**-53. Partial
-    products neither overflow nor underflow.
+    Missing values are ignored, and values that have left the window have no influence, not even 0 and inf.
+    The error of floats is at most ``{error bound}`` for m observations, with u = 2**-53. Partial products
+    neither overflow nor underflow.
 
     Cost: O(1) multiplications per element amortised. Source: Tangwongsan, Hirzel and Schneider,
     *In-Order Sliding-Window Aggregation in Worst-Case Constant Time*, 2021, doi:10.1007/s00778-021-00668-3.

@@ -68,7 +68,7 @@ operators: Any = built_in  # type checkers take class attributes of the operator
 # Minimum rows per block, with several threads and with one.
 _ROWS = 1 << 17
 _ROWS_ALONE = 1 << 20
-_ONE_WIDTH = Choice("fixed_windows", "all windows have one width")
+_ONE_WIDTH = Choice("fixed_windows", "all windows have the same width")
 # Exponent of the sum of as many values as a window can have.
 _SPARE = 64
 _WRAP = 1 << 64

@@ -1,4 +1,4 @@
-"""Weighted sums and means, with weights by position; weighted medians and quantiles."""
+"""Weighted sums and means, with positional weights; weighted medians and quantiles."""
 
 from typing import Any, Unpack
 
@@ -23,7 +23,7 @@ _ORDER: dict[str, Any] = {
 
 
 def _weights(weights: Any, window: Any) -> NDArray[np.float64]:
-    """Return the weights by position, or raise."""
+    """Return the positional weights, or raise."""
     if isinstance(weights, str) or (isinstance(weights, tuple) and weights and isinstance(weights[0], str)):
         rows = whole_number("window", window, 1)
         if weights == "linear":
@@ -62,7 +62,7 @@ def rolling_convolve(
     ddof: int = 1,
     **options: Unpack[CommonOptions],
 ) -> NDArray[Any]:
-    """Weighted sum or mean of each window, with weights by position.
+    """Weighted sum or mean of each window, with positional weights.
 
     Parameters
     ----------
@@ -93,11 +93,10 @@ def rolling_convolve(
     Notes
     -----
     ``numpy.convolve(arr, weights[::-1], "valid")`` for complete data. Missing values and rows beyond the ends
-    of the series are ignored: a sum omits them, and a mean divides by the weights of the
-    observations, like pandas' ``rolling(win_type=...)``. Where the end of the data cuts a centred
-    window, the last weights are omitted. The error of a sum is at most
-    ``{error bound}`` for m weights w, with u = 2**-53, and values that have left
-    the window have no influence.
+    of the series are ignored: a sum omits them, and a mean divides by the weights of the observations, like
+    pandas' ``rolling(win_type=...)``. Where a centred window is cut short at the end of the data, the last
+    weights are omitted. The error of a sum is at most ``{error bound}`` for m weights w, with u = 2**-53, and
+    values that have left the window have no influence.
 
     Row windows with more than 200 weights use a fast Fourier transform if SciPy is installed and no value
     in a block of rows is more than 256 times as large as the mean magnitude. Its error is at most about
@@ -158,12 +157,11 @@ def rolling_weighted_quantile(
 
     Notes
     -----
-    The smallest observation whose cumulative weight is at least q times the total weight
-    of the window, as in :func:`numpy.quantile` with ``method="inverted_cdf"`` and `weights`. A weight of 2
-    has the same effect as repeating the row, so the result equals SQL's ``PERCENTILE_DISC`` over repeated
-    rows. With equal weights, the median is the lower of two middle observations. (Other definitions
-    interpolate: they return values that were not observed, and repeating a row can have another effect
-    than a weight of 2.)
+    The smallest observation whose cumulative weight is at least q times the total weight of the window, as in
+    :func:`numpy.quantile` with ``method="inverted_cdf"`` and `weights`. A weight of 2 has the same effect as
+    repeating the row, so the result equals SQL's ``PERCENTILE_DISC`` over repeated rows. With equal weights,
+    the median is the lower of two middle observations. (Other definitions interpolate: they return values
+    that were not observed, and repeating a row can have a different effect from a weight of 2.)
 
     A row where the value or the weight is missing is ignored. Rows of weight 0 are observations, but never
     the result. The result is missing if a weight in the window is negative, or all are 0, or their sum is

@@ -274,7 +274,7 @@ def test_a_missing_fill_value_ends_boxes_at_the_edges():
     whole = image.astype(int)
     found = rollstat.rolling_median(whole, **box, mode="constant", fill_value=np.nan)
     np.testing.assert_array_equal(found, rollstat.rolling_median(whole, **box))
-    with pytest.raises(ValueError, match="fill_value must be exact in int64"):
+    with pytest.raises(ValueError, match="fill_value must be exactly representable in int64"):
         rollstat.rolling_max(whole, **box, mode="constant", fill_value=np.nan)
 
 

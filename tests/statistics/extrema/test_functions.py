@@ -87,7 +87,7 @@ def test_envelope_of_masked_elements_and_of_a_huge_radius():
 
 
 def test_a_fill_value_that_does_not_fit_integers_raises():
-    with pytest.raises(ValueError, match="fill_value must be exact in int64; got nan"):
+    with pytest.raises(ValueError, match="fill_value must be exactly representable in int64; got nan"):
         rollstat.rolling_min(np.arange(3), 2, fill_value=np.nan)
 
 
