@@ -68,16 +68,16 @@ def register(spark: SparkSession, prefix: str = "rollstat_") -> str:
             window => '10 minutes',
             aggs => 'median(value) AS typical, quantile(value, [0.25, 0.75]) AS (low, high)')
 
-    `window` is a number of rows, a width as text or as an interval, or ``'expanding'``. `windows` in its
-    place is an array, such as ``array('7 days', '100')``; every statistic has columns for each of them.
+    `window` is a number of rows, a duration as text or as an interval, or ``'expanding'``. Instead, `windows`
+    may be an array, such as ``array('7 days', '100')``; every statistic then has columns for each window.
     `labels` names a boolean column that is true for labels. The result then holds only the labels, with the
     windows at their times, as with `at` of :func:`rollstat.spark.rolling`; order by the time and this column.
     A second table is not possible: Spark joins each of its rows with each row of the first one. `on` names
     the first column of ``ORDER BY``; it may be left out if the table has exactly one date or timestamp. Rows
     that are not in the order of that column are an error, so a missing ``ORDER BY`` cannot cause wrong
-    results. Use ``descending => true`` with ``ORDER BY time DESC``. A table that is one series takes ``WITH
-    SINGLE PARTITION`` instead of ``PARTITION BY``. Further constants are `min_periods`, `center`, `closed`,
-    `nan_policy` and `inf`.
+    results. Use ``descending => true`` with ``ORDER BY time DESC``. A table that is one series takes
+    ``WITH SINGLE PARTITION`` instead of ``PARTITION BY``. Further constants are `min_periods`, `center`,
+    `closed`, `nan_policy` and `inf`.
 
     The plan is one exchange and one sort, as for :func:`rollstat.spark.rolling`, but all columns go to the
     workers, long series are not split, and rows that tie in ``ORDER BY`` come in any order.

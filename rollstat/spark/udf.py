@@ -77,7 +77,7 @@ def rolling_udf(
     Raises
     ------
     ValueError, TypeError
-        For bad arguments, before any job starts.
+        For invalid arguments, before any job starts.
 
     Notes
     -----
@@ -85,10 +85,10 @@ def rolling_udf(
     that Spark computes exactly and without Python: ``min``, ``max``, ``sum``, ``avg``, ``count``, ``stddev``,
     ``var_samp``, ``corr``, ``covar_samp``; ``median`` and ``percentile``, which are exact and interpolate
     linearly, unlike ``percentile_approx``; ``count_distinct`` for ``"nunique"``; and ``mode(column, True)``,
-    which returns the smallest of several modes, like ``"mode"``. They do not ignore NaN; rollstat treats it
-    as missing.
+    which returns the smallest of several modes, like ``"mode"``. Spark's statistics do not ignore NaN;
+    rollstat treats NaN as missing.
 
-    ``.over(Window...)`` calls the function once for each row with all rows of its frame, so it is
+    ``.over(Window...)`` calls the function once for each row with all rows of its frame, so the time is
     quadratic in the length of the frame; :func:`rollstat.spark.rolling` gives the same results in one pass.
 
     Examples

@@ -84,7 +84,7 @@ def _docstring(row: StreamRow) -> str:
         default = str(registered.min_periods)
     entries.append(_MIN_PERIODS.format(default=default))
     kinds = ", ".join(text for kind, text in _DTYPES.items() if kind in row.kinds)
-    entries.append(f"dtype : dtype, default float64\n    Of the elements: {kinds}.")
+    entries.append(f"dtype : dtype, default float64\n    The dtype of the elements: {kinds}.")
     entries += [_LATENESS, _CLOSED, _NAN_POLICY, _INF]
     cost = row.cost
     if row.algorithms:

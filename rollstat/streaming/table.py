@@ -322,7 +322,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "trimmed_mean": _ADDITIONS,
     "winsorized_mean": _ADDITIONS,
     "sum": {
-        "notes": "Nothing is subtracted from a running total, so values that left the window have no effect."
+        "notes": "Nothing is subtracted from a total, so values that have left the window have no effect."
     },
     "linear_fit": {"notes": "The first row of the window is row 0, as in :func:`rolling_linear_fit`."},
 }
