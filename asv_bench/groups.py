@@ -5,7 +5,7 @@
     python asv_bench/groups.py --n 100000 --rounds 3 --statistics median
 
 The results are compared before anything is timed; then the calls take turns, each with one thread. Column
-"of the allowance" is the time of rollstat divided by what it may take: what pandas takes to factorise the
+"of the sum" is the time of rollstat divided by what it may take: what pandas takes to factorise the
 keys, order the rows and build the index, and three times the kernel over one series of as many rows.
 """
 
@@ -77,7 +77,7 @@ def row(name: str, window: int, groups: int, n: int, rounds: int, time_windows: 
 
 HEADER = [
     *("statistic", "window", "groups", "rollstat, ms", "pandas, ms", "pandas' index, ms", "one series, ms"),
-    *("times faster", "of the allowance"),
+    *("times faster", "of the sum"),
 ]
 
 

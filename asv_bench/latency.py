@@ -177,7 +177,8 @@ def tables(
         counted.append([kind, *(f"{number:,}" for number in steps(series, window, max(1, window // 20)))])
     about = (
         f"Nanoseconds per push, window of {window:,} rows, {pushes:,} pushes ({slow:,} of river), "
-        f"each the shortest of {rounds} runs; k is the 5 % smallest, or a quantile in libraries without k. "
+        f"each the shortest of {rounds} runs; k is 5 % of the window; libraries without k "
+        "compute a quantile. "
         "The longest single push of all runs includes pauses of the machine."
     )
     made_by = f"{versions()}, river {river.__version__}; Python {platform.python_version()}."

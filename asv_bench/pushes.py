@@ -291,7 +291,7 @@ def main() -> None:
                 print("  ".join(f"{cell:>10}" for cell in general[-1]), flush=True)
     about = (
         "Nanoseconds per push from Python into a full window of normal numbers, shortest of "
-        f"{arguments.rounds} rounds; the k-th is the 5 % smallest, a quantile in the other libraries. "
+        f"{arguments.rounds} rounds; k is 5 % of the window, and the other libraries compute a quantile. "
         "By name: the k-th by ``three_trees``, mean and variance by ``two_stacks``. The same loop over "
         f"Python's ``abs`` takes {floor(arguments.rounds, arguments.pushes):.0f} ns, the minimum for a call "
         "from Python."

@@ -192,7 +192,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
 
     tables = Tables(arguments.n, arguments.rounds, arguments.kinds)
-    header = ["statistic", "width", *arguments.kinds]
+    header = ["statistic", "duration", *arguments.kinds]
     plain = [[*header, "regular times / rows"]]
     varied = [["window", *header]]
     jobs = [(plain, (name, label, "")) for name in arguments.statistics for label in arguments.widths]

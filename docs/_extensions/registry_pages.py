@@ -105,7 +105,7 @@ def _same_bits() -> str:
         functions[statistic.exact].append(f":func:`~rollstat.{statistic.function.__name__}`")
     may_differ = "may differ in the last bits; each result is within its error bound"
     rows = [
-        ("Statistics", "Another number of threads", "Another of these ways"),
+        ("Statistics", "Different number of threads", "Different way of computing"),
         (", ".join(functions[True]), "same bits", "same bits"),
         ("sums of integers, and operators that do not round", "same bits", "same bits"),
         (f"{', '.join(functions[False])}, if they or their operators round", "same bits", may_differ),
@@ -117,7 +117,7 @@ def _same_bits() -> str:
 def _streams() -> str:
     """One row a class of streams: the class, what it is, the function over arrays; then the general ones."""
     lines = [".. list-table::", "   :header-rows: 1", "   :widths: 28 44 28", ""]
-    lines += ["   * - Class", "     - What it is", "     - Over arrays"]
+    lines += ["   * - Class", "     - Description", "     - Array function"]
     functions = {cls: REGISTRY[name].function.__name__ for name, cls in STREAMS.items()}
     for cls in sorted(CLASSES.values(), key=lambda cls: (cls in functions, cls.__name__)):
         over = (
