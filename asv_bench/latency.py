@@ -49,7 +49,7 @@ def data(window: int, n: int) -> dict[str, np.ndarray]:
         "sorted": rows,
         "reversed": -rows,
         "alternating": np.resize([-1.0, 1.0], n) * (1.0 + rows),
-        "saw-tooth": rows % (window // 2),
+        "sawtooth": rows % (window // 2),
     }
 
 
