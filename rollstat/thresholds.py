@@ -72,7 +72,7 @@ SORTED_WINDOW_OF_MEAN_DIFFERENCES = 128
 SORTED_WINDOW_OF_TRIMMED_MEANS = 80
 """Widest window that is kept as a sorted array for trimmed and winsorized means."""
 
-COMPARED_RANK = 160
+COMPARED_RANK = 64
 """Widest window whose newest value is compared with all others to find its rank."""
 
 BOX_NETWORK = {1: 512, 2: 441, 4: 289, 8: 144}

@@ -2,30 +2,38 @@ r"""Rank of the newest value among the observations of its window.
 
 ::
 
-    values   30  10  20  20  10  20           window [1, 6) = 10 20 20 10 20, newest 20
-    rank      5   0   2   3   1   4           of the sorted block; 20 has the ranks 2 to 4
-    set      1 1 1 1 1 0                      bits 0 1 for both 10, bits 2 3 4 for the three 20
-    smaller = 2 members below rank 2, equal = 3 from 2 to 4: the ranks of the newest are 3, 4, 5
+    values   30  10  20  20  10  20           windows of 5 rows, the newest of the last one is 20
+    rows in the order of values  1 4 2 3 5 0
+    set       .   1   .   .   1   .           the rows of 10, before those of 20 are added
+                 |<---- window ---->|         smaller = 2 members from row 1 to 5
+    set       .   1   1   1   1   1           equal = 3 more: the ranks of the newest are 3, 4, 5
 
-State: `Members`, the ranks in the window, ties by row. Where only distinct values count, these are the ranks
-of the first of equal values, with ``copies``, the number of observations of each.
+In windows that move by one row, rows are taken in the order of their values. The set holds the rows before in
+this order, so that those in a window are counted as the members below its end less those below its start.
+
+In other windows, or where only distinct values count, rows are taken in the order of time. The set then holds
+the ranks in the window, ties by row; for distinct values the ranks of the first of equal values, with
+``copies``, the number of observations of each.
+
+State: `Members`, a set of rows or ranks.
 
 ::
 
-    groups   0                             41          members before each group of 64 lines
-    lines    0       3       5   ...       0       2   members of the group before each line of two words
-    bits     0110 .. 1000 .. 0011 ..       0101 ..     a word for 64 ranks
+    groups   0                                23   ..    members before each group of 32 lines
+    lines    0                    5           .. 0       members of the group before each line of four words
+    words    0     3     5     5  0     2     ..         members of the line before each word
+    bits     0110  1000  0000 ..  0101  0000  ..         a word for 64 rows or ranks
 
-Invariant: there are as many members as the window has observations (or distinct values), and the counts match
-the bits. Counts of lines change by vectors of steps: at once for a value that enters and one that leaves, if
-there are at most two groups and both values belong to one.
+Invariant: the counts match the bits, and there are as many ranks as the window has observations (or distinct
+values). A change adds to the four words of its line at once, as bytes of one integer, and vectors of steps to
+the lines of its group and to the groups.
 
-Cost: O(1) for each row that enters or leaves, and for each output row, up to some million ranks: the groups
+Cost: O(1) for each row that enters or leaves, and for each output row, up to some million rows: the groups
 take a vector for 16. The block is sorted beforehand, in O(n log n). For narrow windows of constant width,
 :func:`compare_newest` compares every observation with the newest instead, for many windows at once: O(m) a
 row with a small constant.
 
-Source: counts on two levels are from G. Jacobson, Space-efficient static trees and graphs (1989),
+Source: counts on several levels are from G. Jacobson, Space-efficient static trees and graphs (1989),
 doi:10.1109/SFCS.1989.63533; the reduction to sorted blocks is from Raykov, An optimal algorithm for sliding
 window order statistics, section 4 (ICDT 2023), doi:10.4230/LIPIcs.ICDT.2023.5. The methods follow pandas'
 ``rolling.rank`` and ``Series.rank``.
@@ -47,113 +55,115 @@ from rollstat.compile.simd.vectors import (
     store_counts,
     zeros_like,
 )
+from rollstat.kernels.selection.radix_sort import (
+    SortScratch,
+    allocate_sort,
+    bits_for,
+    row_mask,
+    sort_records,
+    value_range,
+)
 
 AVERAGE, MIN, MAX, FIRST, DENSE = 0, 1, 2, 3, 4
 METHODS = {"average": AVERAGE, "min": MIN, "max": MAX, "first": FIRST, "dense": DENSE}
 
-_ZERO, _ONE, _ALL = np.uint64(0), np.uint64(1), ~np.uint64(0)
-# Bits of a rank below those that number its line and its group, and the lines of a group.
-_LINE, _GROUP, _LINES = 7, 13, 64
+_ONE = np.uint64(1)
+# Bits of a member below those that number its word, line and group; lines of a group, groups of a vector.
+_WORD, _LINE, _GROUP = 6, 8, 13
+_LINES, _GROUPS = 32, 16
+_STEPS_OF_WORDS = np.uint32(0x01010100)
 
 
 class Members(NamedTuple):
-    """A set of ranks that counts its members below a rank.
+    """A set of small integers that counts its members below one of them.
 
     Attributes
     ----------
-    bits : ndarray of uint64, shape (2 * lines,)
-        One bit a rank.
+    bits : ndarray of uint64, shape (4 * lines,)
+        One bit for each integer.
+    words : ndarray of uint8, shape (4 * lines,)
+        Number of members before each word, within its line.
+    fours : ndarray of uint32, shape (lines,)
+        The same memory as `words`.
     lines : ndarray of int16, shape (lines,)
         Number of members before each line, within its group.
-    groups : ndarray of int32, shape (lines / 64 or more,)
-        Number of members before each group.
-    steps : ndarray of int16, shape (256,)
-        64 zeros, 64 ones, 64 zeros, and -1 in 64 places.
+    groups : ndarray of int32, shape (lines / 32 or more,)
+        Number of members before each group; at least one vector, aligned, from the second group on.
+    line_steps, group_steps : ndarray of int16, shape (64,), and of int32, shape (32,)
+        A vector of zeros and one of ones.
     """
 
     bits: np.ndarray
+    words: np.ndarray
+    fours: np.ndarray
     lines: np.ndarray
     groups: np.ndarray
-    steps: np.ndarray
+    line_steps: np.ndarray
+    group_steps: np.ndarray
 
 
-def create(ranks):
-    """Return an empty set for ranks below `ranks`."""
-    groups = (ranks >> _GROUP) + 1
-    lines = aligned_empty(groups * _LINES, np.int16)  # vectors across cache lines could not be read at once
-    lines.fill(0)
+def _zeros(length, dtype):
+    zeros = aligned_empty(length, dtype)  # vectors across cache lines could not be read at once
+    zeros.fill(0)
+    return zeros
+
+
+def create(limit):
+    """Return an empty set for members below `limit`."""
+    groups = (max(limit - 1, 0) >> _GROUP) + 1
+    words = np.zeros(4 * _LINES * groups, np.uint8)
     return Members(
-        np.zeros(2 * len(lines), np.uint64),
-        lines,
-        np.zeros((groups + 15) // 16 * 16, np.int32),  # whole vectors
-        np.repeat(np.array([0, 1, 0, -1], np.int16), _LINES),
+        np.zeros(len(words), np.uint64),
+        words,
+        words.view(np.uint32),
+        _zeros(_LINES * groups, np.int16),
+        _zeros((groups + 2 * _GROUPS) // _GROUPS * _GROUPS, np.int32)[_GROUPS - 1 :],
+        np.repeat(np.array([0, 1], np.int16), _LINES),
+        np.repeat(np.array([0, 1], np.int32), _GROUPS),
     )
 
 
 @kernel(forceinline=True)
-def _toggle(members, rank):
-    members.bits[(rank >> 6) & INDEX] ^= _ONE << np.uint64(rank & 63)
+def _counted(counts, steps, before, adds):
+    """Return a vector of counts, all but the `before` first plus 1, or minus 1."""
+    change = load(steps, lanes_of(steps) - before)
+    return counts + change if adds else counts - change
 
 
 @kernel(forceinline=True)
-def _steps_of(rank):
-    """Return where the steps begin that are 1 for the lines after the line of a rank."""
-    return _LINES - 1 - ((rank >> _LINE) & (_LINES - 1))
+def _change(members, member, adds, top):
+    """Add a member, or remove it; `top` and the result are the first vector of `groups`, before and after.
+
+    To read it from memory would take until the last change has been stored.
+    """
+    lines, groups, group = members.lines, members.groups, member >> _GROUP
+    members.bits[(member >> _WORD) & INDEX] ^= _ONE << np.uint64(member & 63)
+    change = _STEPS_OF_WORDS << np.uint32((member >> (_WORD - 3)) & 24)
+    members.fours[(member >> _LINE) & INDEX] += change if adds else -change
+    first, before = group * _LINES, ((member >> _LINE) & (_LINES - 1)) + 1
+    store(_counted(load(lines, first), members.line_steps, before, adds), lines, first)
+    top = _counted(top, members.group_steps, min(group, _GROUPS), adds)
+    store(top, groups, 1)
+    for i in range(1 + _GROUPS, len(groups), _GROUPS):
+        before = min(max(group + 1 - i, 0), _GROUPS)
+        store(_counted(load(groups, i), members.group_steps, before, adds), groups, i)
+    return top
 
 
 @kernel(forceinline=True)
-def _count(members, rank, difference):
-    """Add 1 or -1 to the counts of the lines after a rank in its group."""
-    lines, steps, first = members.lines, members.steps, (rank >> _GROUP) * _LINES
-    place = _steps_of(rank) if difference > 0 else 2 * _LINES + _steps_of(rank)
-    for i in range(0, _LINES, lanes_of(lines)):
-        store(load(lines, first + i) + load(steps, place + i), lines, first + i)
-
-
-@kernel(forceinline=True)
-def _change(members, rank, difference):
-    """Add a rank, or remove it if the `difference` is -1."""
-    _toggle(members, rank)
-    _count(members, rank, difference)
-    group, groups = np.int32(rank >> _GROUP), members.groups
-    for j in range(len(groups)):
-        groups[j] += np.int32(difference) if np.int32(j) > group else np.int32(0)
-
-
-@kernel(forceinline=True)
-def _replace(members, old, new):
-    """Remove a member and add another one."""
-    _toggle(members, old)
-    _toggle(members, new)
-    before, after, groups = np.int32(old >> _GROUP), np.int32(new >> _GROUP), members.groups
-    if before == after and len(members.lines) <= 2 * _LINES:  # with more groups, a test would be mispredicted
-        lines, steps = members.lines, members.steps
-        first, add, subtract = (new >> _GROUP) * _LINES, _steps_of(new), _steps_of(old)
-        for i in range(0, _LINES, lanes_of(lines)):
-            change = load(steps, add + i) - load(steps, subtract + i)
-            store(load(lines, first + i) + change, lines, first + i)
-        return
-    _count(members, old, -1)
-    _count(members, new, 1)
-    for j in range(len(groups)):
-        groups[j] += np.int32(np.int32(j) > after) - np.int32(np.int32(j) > before)
-
-
-@kernel(forceinline=True)
-def _count_below(members, rank):
-    bits, word = members.bits, rank >> 6
-    found = count_ones(bits[word & INDEX] & ((_ONE << np.uint64(rank & 63)) - _ONE))
-    found += count_ones(bits[(word & ~1) & INDEX] & (_ALL if word & 1 else _ZERO))
-    return found + members.lines[(rank >> _LINE) & INDEX] + members.groups[(rank >> _GROUP) & INDEX]
+def _count_below(members, limit):
+    word, below = limit >> _WORD, (_ONE << np.uint64(limit & 63)) - _ONE
+    found = count_ones(members.bits[word & INDEX] & below) + members.words[word & INDEX]
+    return found + members.lines[(limit >> _LINE) & INDEX] + members.groups[(limit >> _GROUP) & INDEX]
 
 
 @kernel
 def check(members):
     """Return whether the counts match the bits."""
     right, before = True, 0
-    for line in range(len(members.lines)):
-        right &= members.groups[line // _LINES] + members.lines[line] == before
-        before += count_ones(members.bits[2 * line]) + count_ones(members.bits[2 * line + 1])
+    for word in range(len(members.bits)):
+        right &= _count_below(members, word << _WORD) == before
+        before += count_ones(members.bits[word])
     return right
 
 
@@ -172,73 +182,185 @@ def count_newest(own, firsts, lasts, start, end, copies, members, smaller, equal
     copies : ndarray of int32
         Zeros for all ranks, to count distinct values instead of observations; or empty.
     members : Members
-        An empty set.
+        An empty set for one more than the ranks.
     smaller, equal, total : ndarray of int64, shape (rows,)
         Receive the number of smaller observations, of equal ones (including the newest; 0 where the last
         row is missing) and of all in the window.
     """
-    dense = len(copies) > 0
+    dense, top = len(copies) > 0, load(members.groups, 1)
     left = right = size = 0
     for i in range(len(start)):
-        out = np.int64(-1)  # the last member to be removed; the newest one may replace it
         for j in range(left, min(start[i], right)):
-            gone = np.int64(firsts[j] if dense else own[j])
-            if gone >= 0 and dense:
-                copies[gone] -= 1
-                gone = gone if copies[gone] == 0 else -1
-            if gone >= 0:
-                if out >= 0:
-                    _change(members, out, -1)
-                out = gone
-                size -= 1
-        if out >= 0 and max(start[i], right) < end[i] - 1:
-            _change(members, out, -1)
-            out = np.int64(-1)
-        new = np.int64(-1)
+            rank = np.int64(firsts[j] if dense else own[j])
+            if rank >= 0:
+                last_copy = True
+                if dense:
+                    copies[rank] -= 1
+                    last_copy = copies[rank] == 0
+                if last_copy:
+                    top = _change(members, rank, False, top)
+                    size -= 1
         for j in range(max(start[i], right), end[i]):
-            if new >= 0:
-                _change(members, new, 1)
-            new = np.int64(firsts[j] if dense else own[j])
-            if new >= 0 and dense:
-                copies[new] += 1
-                new = new if copies[new] == 1 else -1
-            size += new >= 0
+            rank = np.int64(firsts[j] if dense else own[j])
+            if rank >= 0:
+                first_copy = True
+                if dense:
+                    copies[rank] += 1
+                    first_copy = copies[rank] == 1
+                if first_copy:
+                    top = _change(members, rank, True, top)
+                    size += 1
         left, right = start[i], end[i]
         total[i] = size
-        # Count before adding the newest: reading what was just written would stall.
-        first = np.int64(firsts[right - 1]) if right > left else np.int64(-1)
         smaller[i] = equal[i] = 0
+        first = np.int64(firsts[right - 1]) if right > left else np.int64(-1)
         if first >= 0:
             last = first if dense else np.int64(lasts[right - 1])
-            smaller[i] = _count_below(members, first) - (0 <= out < first)
-            equal[i] = 1
-            if last > first:
-                up_to = _count_below(members, last + 1) - (0 <= out <= last)
-                equal[i] = up_to - smaller[i] + (new >= 0)
-        if out >= 0 and new >= 0:
-            _replace(members, out, new)
-        elif new >= 0:
-            _change(members, new, 1)
-        elif out >= 0:
-            _change(members, out, -1)
+            smaller[i] = _count_below(members, first)
+            equal[i] = _count_below(members, last + 1) - smaller[i]
+
+
+class Memory(NamedTuple):
+    """Memory of :func:`rank_in_parts`.
+
+    Attributes
+    ----------
+    sort : SortScratch
+    members : Members
+    smaller, equal : ndarray of int32, shape (rows of a part,)
+    width : ndarray of int64, shape (rows of a part,)
+        The rows of a window, where all have as many.
+    """
+
+    sort: SortScratch
+    members: Members
+    smaller: np.ndarray
+    equal: np.ndarray
+    width: np.ndarray
+
+
+def allocate(rows, width):
+    """Return memory for parts of up to this many rows, and windows of `width` rows, 0 if that varies."""
+    counts = np.empty((2, rows), np.int32)
+    return Memory(allocate_sort(rows), create(rows), *counts, np.full(rows, width, np.int64))
+
+
+@kernel(forceinline=True)
+def _low(row, start, offset, first, width):
+    """Return the first row of the window that ends with `row`, or `row` if there is none."""
+    return max(row + 1 - width, 0) if width > 0 else min(start[max(row - offset, 0)] - first, row)
 
 
 @kernel
-def count_newest_fixed(own, firsts, lasts, width, members, smaller, equal):
-    """Do what :func:`count_newest` does for all windows of `width` rows, if no value is missing."""
-    firsts, lasts = firsts[width - 1 :], lasts[width - 1 :]
-    for i in range(width - 1):
-        _change(members, np.int64(own[i]), 1)
-    newest = own[width - 1 :]
-    for i in range(len(smaller)):
-        first, last = np.int64(firsts[i]), np.int64(lasts[i])
-        below = _count_below(members, first)
-        smaller[i] = below
-        equal[i] = 1
-        if last > first:
-            equal[i] = 1 + _count_below(members, last + 1) - below
-        if width > 1:
-            _replace(members, np.int64(own[i]), np.int64(newest[i]))
+def count_by_value(records, row_bits, values, first, start, offset, width, members, smaller, equal):
+    """Count what :func:`count_newest` does for windows each of which ends one row later than the one before.
+
+    Parameters
+    ----------
+    records : ndarray of uint64, shape (observations,)
+        Sorted records, see :mod:`rollstat.kernels.selection.radix_sort`.
+    row_bits : int
+        Bits of a row in a record.
+    values : ndarray, shape (n,)
+        They end with the last window.
+    first : int
+        The row of the series that ``values[0]`` is.
+    start : ndarray of int64, shape (rows,)
+        First row of every window, in the series; read where widths vary.
+    offset : int
+        Row of `values` that ends the first window.
+    width : int
+        Rows of every window; 0 where they vary.
+    members : Members
+        Scratch, for n rows.
+    smaller, equal : ndarray of int32, shape (n or more,)
+        Receive the counts of the window that ends with each row; those of rows before the first window mean
+        nothing, nor do those of missing rows.
+    """
+    members.bits[:] = 0
+    members.words[:] = 0
+    members.lines[:] = 0
+    members.groups[:] = 0
+    equal[: len(values)] = 1
+    mask, i, top = row_mask(row_bits), 0, load(members.groups, 1)
+    while i < len(records):
+        record = records[i]
+        row, end = np.int64(record & mask), i + 1
+        while (
+            end < len(records)
+            and (records[end & INDEX] ^ record) <= mask
+            and values[np.int64(records[end & INDEX] & mask) & INDEX] == values[row & INDEX]
+        ):
+            end += 1
+        if end == i + 1:
+            low = _low(row, start, offset, first, width)
+            smaller[row & INDEX] = _count_below(members, row) - _count_below(members, low)
+            top = _change(members, row, True, top)
+        else:
+            for j in range(i, end):
+                row = np.int64(records[j] & mask)
+                low = _low(row, start, offset, first, width)
+                smaller[row] = _count_below(members, row) - _count_below(members, low)
+            for j in range(i, end):
+                top = _change(members, np.int64(records[j] & mask), True, top)
+            for j in range(i, end):
+                row = np.int64(records[j] & mask)
+                low = _low(row, start, offset, first, width)
+                equal[row] = 1 + _count_below(members, row) - _count_below(members, low) - smaller[row]
+        i = end
+
+
+@kernel
+def rank_in_parts(
+    values, missing, start, width, total, fewest, memory, method, ascending, pct, result
+):  # 11 parameters: series, windows, memory, and what a rank is
+    """Write the rank of the last row of every window; the next window ends one row later.
+
+    Parameters
+    ----------
+    values : ndarray of float64 or uint64, shape (n,)
+    missing : ndarray of bool, shape (n,), or (0,) where no value is missing
+    start : ndarray of int64, shape (rows,)
+        First row of every window; empty where all have one width.
+    width : int
+        Rows of every window; 0 where they vary.
+    total : ndarray of int64, shape (rows,)
+        Number of observations in every window; empty where it is `width`.
+    fewest : int
+        A part covers this many rows, or four first windows if these are more.
+    memory : Memory
+    method, ascending, pct
+        As for :func:`place_of`.
+    result : ndarray of float64, shape (rows,)
+        Receives the ranks; any number where the last row is missing.
+
+    Returns
+    -------
+    int
+        Number of windows that are done: it stops before a part that the radix sort does not suit.
+    """
+    sort, members, smaller, equal, all_width = memory
+    offset, first = len(values) - len(result), 0
+    while first < len(result):
+        row = first + offset
+        low = first if width > 0 else min(start[first], row)
+        end = min(low + max(fewest, 4 * (row + 1 - low)), len(values))
+        part, absent, rows = values[low:end], missing[low:end], slice(first, end - offset)
+        observed, count = len(part), 0
+        for i in range(len(absent)):
+            observed -= np.int64(absent[i])
+        if observed > 0:
+            lowest, highest = value_range(part, absent)
+            count = sort_records(part, absent, lowest, highest, observed == len(part), sort)
+            if count < 0:
+                return first
+        given = sort.records[:count], bits_for(len(part)), part, low, start[rows], row - low, width
+        count_by_value(*given, members, smaller, equal)
+        of_part = slice(row - low, end - low)
+        totals = total[rows] if len(total) > 0 else all_width[of_part]
+        finish(smaller[of_part], equal[of_part], totals, method, ascending, pct, result[rows])
+        first = end - offset
+    return first
 
 
 @kernel(forceinline=True)
@@ -282,12 +404,8 @@ def place_of(smaller, equal, total, method, ascending, pct):
     """Return the rank of a value, from 1, or the fraction of `total`."""
     same = max(equal, 1)
     low = smaller if ascending else total - smaller - same
-    if method == AVERAGE:
-        position = low + (same + 1) / 2.0
-    elif method in (MIN, DENSE):
-        position = low + 1.0
-    else:
-        position = np.float64(low + same)
+    share = 0.5 if method == AVERAGE else np.float64(method in (MAX, FIRST))  # no branch, so that vectors do
+    position = low + 1.0 + share * (same - 1)
     return position / max(total, 1) if pct else position
 
 

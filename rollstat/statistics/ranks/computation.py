@@ -15,17 +15,18 @@ from rollstat.kernels.rank_space.mode import create as create_tree
 from rollstat.kernels.rank_space.rank import (
     DENSE,
     METHODS,
+    allocate,
     compare_newest,
     count_newest,
-    count_newest_fixed,
     create,
     finish,
+    rank_in_parts,
 )
 from rollstat.kernels.rank_space.trimmed_mean import create_sums
 from rollstat.plan import IN_ANY_ORDER, NAMED, Choice, Output
 from rollstat.registry import reject_algorithm
+from rollstat.sorting import unsigned_keys
 from rollstat.statistics.ranks.rank_space import (
-    RANKED_ROWS,
     SORTED_WINDOW,
     RankComputation,
     ranked_blocks,
@@ -39,6 +40,8 @@ from rollstat.windows import OffsetWindows, Windows
 
 # Integers within a span of so many need no ranks, however short the series is.
 _FEW_CODES = 1 << 16
+# Rows ranked at a time to rank the newest: changes of the counts of one group would wait for each other.
+_ROWS_OF_RANKS = 1 << 14
 
 RANK_ALGORITHMS = {
     "comparisons": (
@@ -112,9 +115,14 @@ class RankOfNewest(RankComputation):
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the rank of every row; rows whose last value is missing are insufficient."""
         algorithm = self.choose(block, block.missing is None).name
-        if algorithm == "rank_set" and block.width and block.missing is None and self.method != DENSE:
-            self._write_fixed(block, results[0])
-            return Outcome(algorithm=algorithm)
+        insufficient = None
+        if block.missing is not None and block.width > 0:
+            insufficient = block.missing[block.width - 1 :]
+        elif block.missing is not None:
+            insufficient = (block.end > block.start) & block.missing[np.maximum(block.end - 1, 0)]
+        outcome = Outcome(undefined=insufficient, algorithm=algorithm)
+        if algorithm == "rank_set" and self._ranked_by_value(block, results[0]):
+            return outcome
         smaller, equal = np.empty(block.rows, np.int64), np.empty(block.rows, np.int64)
         if algorithm == "comparisons":
             compare_newest(_comparable(block), block.width, smaller, equal)
@@ -124,30 +132,32 @@ class RankOfNewest(RankComputation):
             count_newest_in_any_order(block, smaller, equal, total)
         else:
             total = np.empty(block.rows, np.int64)
-            for rows, part in small_blocks(block, RANKED_ROWS):
+            for rows, part in small_blocks(block, _ROWS_OF_RANKS):
                 ranks, length = rank_ranges(part.values, part.missing), len(part.values)
                 copies = np.zeros(length if self.method == DENSE else 0, np.int32)
                 counts = smaller[rows], equal[rows], total[rows]
-                count_newest(*ranks, part.start, part.end, copies, create(length), *counts)
-        insufficient = None
-        if block.missing is not None and block.width > 0:
-            insufficient = block.missing[block.width - 1 :]
-        elif block.missing is not None:
-            insufficient = (block.end > block.start) & block.missing[np.maximum(block.end - 1, 0)]
+                count_newest(*ranks, part.start, part.end, copies, create(length + 1), *counts)
         finish(smaller, equal, total, self.method, self.ascending, self.pct, results[0])
-        return Outcome(undefined=insufficient, algorithm=algorithm)
+        return outcome
 
-    def _write_fixed(self, block: Block, result: NDArray[Any]) -> None:
-        """Write ranks in windows of one width without missing values, part by part: counts stay in caches."""
-        width = block.width
-        size = max(RANKED_ROWS, 4 * width) - width + 1
-        counts = np.full((3, min(size, block.rows)), width)
-        for first in range(0, block.rows, size):
-            part = result[first : first + size]
-            values = block.values[first : first + len(part) + width - 1]
-            smaller, equal, total = counts[:, : len(part)]
-            count_newest_fixed(*rank_ranges(values), width, create(len(values)), smaller, equal)
-            finish(smaller, equal, total, self.method, self.ascending, self.pct, part)
+    def _ranked_by_value(self, block: Block, result: NDArray[Any]) -> bool:
+        """Write all ranks, if each window ends one row later than the one before; return whether it does."""
+        fixed = block.width > 0
+        if self.method == DENSE or not (fixed or (block.end[0] > 0 and (np.diff(block.end) == 1).all())):
+            return False
+        values, missing, nothing = block.values, read_only(block.mask), np.empty(0, np.int64)
+        bounds = nothing if fixed else block.start
+        total = nothing if fixed and block.missing is None else block.count
+        memory = allocate(min(max(_ROWS_OF_RANKS, 4 * block.longest), len(values)), block.width)
+        found = result if result.flags.c_contiguous and result.dtype == np.float64 else np.empty(block.rows)
+        windows = missing, bounds, block.width, total, _ROWS_OF_RANKS, memory
+        for convert in (measurable, unsigned_keys):
+            keys = read_only(convert(values if fixed else values[: block.end[-1]]))
+            if rank_in_parts(keys, *windows, self.method, self.ascending, self.pct, found) == block.rows:
+                if found is not result:
+                    result[...] = found
+                return True
+        return False
 
 
 def _comparable(block: Block) -> NDArray[Any]:

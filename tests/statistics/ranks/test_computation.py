@@ -31,6 +31,22 @@ def test_rank_equals_pandas(rng, options, algorithm):
             np.testing.assert_array_equal(result, wanted.to_numpy())
 
 
+@pytest.mark.parametrize("outlier", [1.0, 1.7e308, np.inf])
+@pytest.mark.parametrize("duration", [None, "90s"])
+def test_ranks_of_wide_windows_with_extremes_equal_pandas(rng, outlier, duration):
+    values = np.where(
+        rng.random(40_000) < 0.5, rng.standard_normal(40_000), rng.integers(-2, 3, 40_000) * 0.5
+    )
+    for value in outlier, -outlier, 0.0, -0.0, 5e-324, np.nan:
+        values[rng.integers(0, len(values), 40)] = value
+    times = np.sort(rng.integers(0, 20_000, 40_000)).astype("datetime64[s]")
+    frame = pd.Series(np.clip(values, -1.5e308, 1.5e308), index=times)  # for pandas infinities are missing
+    wanted = frame.rolling(duration or 180, min_periods=1).rank("average")
+    options = {"times": times} if duration else {}
+    result = rollstat.rolling_rank(values, duration or 180, min_periods=1, **options)
+    np.testing.assert_array_equal(result, wanted.to_numpy())
+
+
 def test_nunique_equals_pandas(rng):
     values = series(rng)
     for m, options in itertools.product((1, 3, 50, 390), ({}, {"closed": "neither"}, {"center": True})):
