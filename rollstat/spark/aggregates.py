@@ -210,7 +210,7 @@ class Aggregate:
 
         Parameters
         ----------
-        *windows : int, str, timedelta, float, DateOffset, Forward or Expanding
+        *windows : int, str, timedelta, float, DateOffset, Forward, Around or Expanding
             Windows as in :func:`rollstat.spark.rolling`; each adds new columns, in the order given. None
             stands for the windows of the call.
         min_periods, center, closed, equal_times

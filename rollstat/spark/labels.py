@@ -46,7 +46,9 @@ def with_labels(frame: DataFrame, plan: WalkPlan, at: DataFrame) -> tuple[DataFr
         The plan over these columns.
     """
     if plan.looks_ahead:
-        raise ValueError("at does not apply to windows that look ahead: Forward, center, equal_times='all'")
+        raise ValueError(
+            "at does not apply to windows that look ahead: Forward, Around, center, equal_times='all'"
+        )
     indexes, plan = plan.narrowed(plan.deciding_ties)
     rows, names = with_plain_names(frame)
     fields = [rows.schema[names[index]] for index in indexes]

@@ -105,7 +105,7 @@ class Accessor:
 
         Parameters
         ----------
-        window : int, str, timedelta, Forward or Expanding
+        window : int, str, timedelta, Forward, Around or Expanding
             A number of rows in the order of the frame, or a duration over the index or the column `on`; this
             column then orders the rows.
         min_periods, center, closed

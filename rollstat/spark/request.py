@@ -351,7 +351,8 @@ def _time_column(
             raise ValueError(f"equal_times='all' needs a time window; got {given!r}")
         if isinstance(given, tuple) or hasattr(given, "get_window_bounds"):
             raise ValueError(
-                f"window must be a number of rows, a duration, Forward or Expanding on Spark; got {given!r}"
+                "window must be a number of rows, a duration, Forward, Around or Expanding on Spark; "
+                f"got {given!r}"
             )
     if not always and not any(window.timed for window in windows):
         return None

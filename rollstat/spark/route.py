@@ -107,7 +107,7 @@ def rolling(  # 18 parameters: one for each public option
         ``spark.sql.caseSensitive`` is true.
     order_by : str, Column, or sequence of them
         Columns that order the rows of a series. Together they should be unique within a series.
-    window : int, str, timedelta, float, DateOffset, Forward or Expanding
+    window : int, str, timedelta, float, DateOffset, Forward, Around or Expanding
         A number of rows; or a duration such as ``"10 minutes"``, ``"1 hour 30 minutes"`` or
         ``"interval '10' minute"`` if the first column of `order_by` is a date or timestamp; or a float if
         that column holds numbers; or calendar units, ``"1 month"`` or a pandas DateOffset, in the

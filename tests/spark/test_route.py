@@ -192,7 +192,10 @@ MEDIAN = {"m": ("median", "x")}
 BAD = [
     ({"window": 0}, "window must be an integer of at least 1"),
     ({"window": "soon"}, "window must be a duration such as"),
-    ({"window": (1, 2)}, "window must be a number of rows, a duration, Forward or Expanding on Spark"),
+    (
+        {"window": (1, 2)},
+        "window must be a number of rows, a duration, Forward, Around or Expanding on Spark",
+    ),
     (
         {"window": rollstat.Expanding(), "split": 4, "aggs": {"new": ("median", "x")}},
         "split must be 1 for an expanding window of 'median': any earlier row may become the result",
