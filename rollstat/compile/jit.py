@@ -27,6 +27,7 @@ from numba.core.dispatcher import _FunctionCompiler
 from numba.core.imputils import lower_constant
 from numba.core.ir_utils import build_definitions
 from numba.core.registry import CPUDispatcher
+from numba.core.typing.templates import make_concrete_template
 from numba.extending import models, register_model
 
 from rollstat.compile import interrupts
@@ -186,7 +187,13 @@ class _InnerKernel(CPUDispatcher):
 
     def get_call_template(self, args, kws):
         types_alone = [types.unliteral(type_) for type_ in args]
-        return super().get_call_template(types_alone, {name: types.unliteral(kws[name]) for name in kws})
+        keywords = {name: types.unliteral(kws[name]) for name in kws}
+        pysig, args = self.fold_argument_types(types_alone, keywords)
+        if args not in self.overloads:
+            self.compile(args)
+        # Numba would compare the types with those of everything that this dispatcher has compiled.
+        name, found = self.py_func.__name__, [self.overloads[args].signature]
+        return make_concrete_template(name, name, found), pysig, args, {}
 
     def add_overload(self, cres):
         # The base class would also register the wrapper for Python, but there is none.
