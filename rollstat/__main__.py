@@ -14,7 +14,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m rollstat", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     compiling = commands.add_parser(
-        "warmup", help="compile the kernels of usual calls, and store them in the cache folder"
+        "warmup", help="compile the kernels of common calls, and store them in the cache folder"
     )
     compiling.add_argument(
         "statistics", nargs="*", metavar="STATISTIC", help="names such as median; all by default"
@@ -24,11 +24,11 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         dest="dtypes",
         metavar="DTYPE",
-        help=f"of the series, may be repeated; {', '.join(DTYPES)} by default",
+        help=f"dtype of the series, may be repeated; {', '.join(DTYPES)} by default",
     )
     compiling.add_argument("--quiet", action="store_true", help="show no progress")
     commands.add_parser("info", help="show versions, the CPU and where compiled kernels come from")
-    commands.add_parser("clean", help="remove all compiled kernels from the folders that this user writes to")
+    commands.add_parser("clean", help="remove all compiled kernels from the folders this user can write to")
     return parser
 
 

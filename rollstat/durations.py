@@ -1,4 +1,4 @@
-"""Durations as text: one grammar for windows, half-lives, lateness and watermarks of every face.
+"""Durations as text: one grammar for windows, half-lives, lateness and watermarks of every interface.
 
 ::
 

@@ -173,8 +173,8 @@ class SeriesNamespace(_Namespace):
 class ExpressionNamespace(_Namespace):
     """``expression.rollstat``: every statistic as a method that returns an expression.
 
-    Further series and `times` are expressions or column names; explicit bounds may be a pair of
-    expressions. polars finds the dtype of the result by a trial call and hides its errors; pass
+    Further series and `times` are expressions or column names; explicit bounds may be a pair of expressions.
+    polars finds the dtype of the result with a trial call and hides the errors of that call; pass
     `return_dtype` to see them.
 
     Examples

@@ -249,7 +249,7 @@ def _checking(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class RollingGroupBy(Groups, PandasRollingGroups, Rolling):  # type: ignore[misc]  # a class found by name
-    """Windows within groups, with pandas' parameters and methods and one for each statistic.
+    """Windows within groups, with pandas' parameters and methods, and a method for each statistic.
 
     ``data.rollstat.groupby(keys).rolling(window, ...)`` returns it.
 
@@ -315,7 +315,7 @@ class ExpandingGroupBy(Groups, PandasExpandingGroups, Expanding):  # type: ignor
 
 
 class ExponentialMovingWindowGroupBy(Groups, PandasEwmGroups, ExponentialMovingWindow):  # type: ignore[misc]  # as above
-    """Weights that fall exponentially within groups, with pandas' parameters and methods.
+    """Exponentially weighted windows within groups, with pandas' parameters and methods.
 
     ``data.rollstat.groupby(keys).ewm(...)`` returns it.
 

@@ -647,7 +647,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         other : Series or DataFrame, optional
             The other columns. Default: the columns of the data.
         pairwise : bool, optional
-            Whether to combine all columns, not only columns of one name.
+            Whether to combine all columns, not only columns with the same name.
         ddof : int, default 1
             The divisor is the number of observations minus `ddof`.
         numeric_only : bool, default False
@@ -815,7 +815,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         -------
         DataFrame
             Coefficients under the names of the regressors and ``intercept``, their standard errors with
-            ``_error`` after these names, ``determination``, ``residual`` and ``prediction``.
+            ``_error`` appended to these names, ``determination``, ``residual`` and ``prediction``.
         """
         windows = self._windows_for()
         if windows is None:
@@ -846,7 +846,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         return ColumnCall("sum", windows, {}, function=entry.function)
 
     def aggregate(self, func: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Return what :meth:`pandas.api.typing.Rolling.aggregate` does."""
+        """Return what :meth:`pandas.api.typing.Rolling.aggregate` returns."""
         if hasattr(func, "combine") and not isinstance(func, (pd.Series, pd.DataFrame)):
             raise TypeError(f"func must be a function, a name, a list or a dict; combine takes {func!r}")
         found = None if args or kwargs else self._side_by_side(func)
@@ -883,7 +883,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
 
 
 class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, see above
-    """Windows over a Series or DataFrame, with pandas' parameters and methods and one for each statistic.
+    """Windows over a Series or DataFrame, with pandas' methods and a method for each statistic.
 
     ``series.rollstat.rolling(window, ...)`` and :func:`rollstat.pandas.rolling` return it.
 
@@ -955,7 +955,7 @@ class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, 
 
 
 class Expanding(Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a base, see above
-    """Windows from the first row on, with pandas' parameters and methods and one for each statistic.
+    """Windows from the first row on, with pandas' methods and a method for each statistic.
 
     ``series.rollstat.expanding(...)`` and :func:`rollstat.pandas.expanding` return it.
 

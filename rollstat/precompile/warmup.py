@@ -132,19 +132,19 @@ def warmup(
     *,
     progress: bool = True,
 ) -> Warmup:
-    """Compile the kernels of usual calls in advance, and store them on disk.
+    """Compile the kernels of common calls in advance, and store them on disk.
 
-    The calls cover windows of rows, of time, expanding and forward ones, with and without missing values, the
-    options, streams, and what the pandas accessor and Spark workers call. They run on small arrays. Kernels
-    that the wheel or the cache folder holds are loaded, not compiled. Named algorithms and operators of your
-    own are compiled on first use.
+    The calls cover row, time, expanding and forward windows, with and without missing values, the options,
+    streams, and what the pandas accessor and Spark workers call. They run on small arrays. Kernels that the
+    wheel or the cache folder holds are loaded, not compiled. Named algorithms and operators of your own are
+    compiled on first use.
 
     Parameters
     ----------
     statistics : str or iterable of str, optional
         Names of the functions without ``rolling_``: ``"median"``. Default: all.
     dtypes : dtype or iterable of dtype, optional
-        Of the series. Default: float64, float32 and int64.
+        Dtypes of the series. Default: float64, float32 and int64.
     progress : bool, default True
         Show a progress bar, or lines on standard error if tqdm is not installed.
 
