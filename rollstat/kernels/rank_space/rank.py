@@ -136,11 +136,12 @@ def _change(members, member, adds, top):
 
     To read it from memory would take until the last change has been stored.
     """
-    lines, groups, group = members.lines, members.groups, member >> _GROUP
+    fours, lines, groups = members.fours, members.lines, members.groups
+    line, group = member >> _LINE, member >> _GROUP
     members.bits[(member >> _WORD) & INDEX] ^= _ONE << np.uint64(member & 63)
     change = _STEPS_OF_WORDS << np.uint32((member >> (_WORD - 3)) & 24)
-    members.fours[(member >> _LINE) & INDEX] += change if adds else -change
-    first, before = group * _LINES, ((member >> _LINE) & (_LINES - 1)) + 1
+    fours[line & INDEX] = fours[line & INDEX] + change if adds else fours[line & INDEX] - change
+    first, before = group * _LINES, (line & (_LINES - 1)) + 1
     store(_counted(load(lines, first), members.line_steps, before, adds), lines, first)
     top = _counted(top, members.group_steps, min(group, _GROUPS), adds)
     store(top, groups, 1)
