@@ -183,7 +183,7 @@ class _Series:
             with naming(feature, column.window):
                 arrays = [source.values for source in sources]
                 call = feature.call(arrays, self._shared[windows], threads=1, **options)
-            calls.append(((windows, *keys), feature.statistic, call))
+            calls.append(((windows, *keys), call))
             converts.append(sources[0].convert)
         return [
             _Job(joint, converts[joint.numbers[0]], [every[number] for number in joint.numbers])

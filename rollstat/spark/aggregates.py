@@ -531,7 +531,7 @@ def evaluate_calls(
     given : callable
         Returns the columns that a call takes, the windows and the options of all calls with its window.
     """
-    asked = [((call.window, call.inputs), call.statistic, _resolved(call, *given(call))) for call in calls]
+    asked = [((call.window, call.inputs), _resolved(call, *given(call))) for call in calls]
     found: dict[int, Any] = {}
     for joint in joint_calls(asked):
         try:

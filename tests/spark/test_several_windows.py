@@ -100,11 +100,11 @@ def test_calls_of_one_window_share_their_work(monkeypatch):
     aggs.append(rs.quantile("x", [0.25, 0.75]).over(3, 5, min_periods=1))
     batches = cut(table([40, 3, 20], 5), [10])
     together = results(Walk(plan(None, aggs)), batches)
-    assert sorted(runs[0]) == [[2, 6], [3, 7], [4, 0], [5, 1]]
+    assert sorted(runs[0]) == [[0], [1], [2, 6], [3, 7], [4], [5]]
     for agg in aggs:
         alone = results(Walk(plan(None, [agg])), batches)
         for name in alone.column_names:
-            np.testing.assert_allclose(together[name], alone[name], rtol=1e-14)
+            np.testing.assert_array_equal(together[name], alone[name])
 
 
 def test_names_of_windows():
