@@ -12,7 +12,7 @@ from rollstat.blocks import NOTHING_MISSING, Block, Kept, Point, Selection, exac
 from rollstat.kernels.selection import bulk_select
 from rollstat.kernels.selection.rank_set import create, slide_any
 from rollstat.sorting import unsigned_keys
-from rollstat.statistics.selection.ranking import ranks, write_point, write_values
+from rollstat.statistics.selection.ranking import ranks, write_values
 
 # Most rows whose ranking memory a thread keeps for the next block.
 _MOST_ROWS_KEPT = 1 << 19
@@ -60,9 +60,9 @@ def select(block: Block, request: Selection) -> None:
 
 
 def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
-    """Write one point of every window for each of `points`, if float64 holds the values.
+    """Write one point of every window for each of `points`; see :func:`.small_window.select_points`.
 
-    See :func:`rollstat.statistics.selection.small_window.select_points`. Returns whether they are written.
+    Returns whether they are written: float64 must hold the values, and one scale must suit them.
     """
     keys = exact_floats(read_only(block.values)) if _slides_fixed(block) else None
     if keys is None:
@@ -70,11 +70,8 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
     for point, result in zip(points, results):
         same = result.dtype == keys.dtype and result.flags.c_contiguous
         found = result if same else np.empty(block.rows)
-        first = 0
-        while first < block.rows:
-            first = _by_ranks(keys, block, first, point, None, found, found[:0])
-            if first < block.rows:
-                first = _points_by_any(block, point, first, found)
+        if _by_ranks(keys, block, 0, point, None, found, found[:0]) < block.rows:
+            return False
         if found is not result:
             result[...] = found
     return True
@@ -171,16 +168,6 @@ def _by_ranks(
     return first + int(done)
 
 
-def _points_by_any(block: Block, point: Point, first: int, found: NDArray[np.float64]) -> int:
-    """Write points where no scale suits the values; return the row up to which rows are done."""
-    last = min(first + _rows_at_a_time(block.width), block.rows)
-    lower, upper = np.empty((2, 1, block.rows), block.values.dtype)
-    request = Selection(np.full((1, block.rows), point.rank), lower, upper if point.between else None)
-    _select_any(block, request, first, last)
-    write_point(point, lower[0, first:last], upper[0, first:last], found[first:last])
-    return last
-
-
 def _select_fixed(
     block: Block, targets: NDArray[np.int64], lower: NDArray[Any], upper: NDArray[Any] | None
 ) -> None:
@@ -191,11 +178,9 @@ def _select_fixed(
         first = _targets_by_ranks(keys, block, first, targets, found)
         if first == block.rows:
             return
-    while first < block.rows:
-        last = min(first + _rows_at_a_time(block.width), block.rows)
-        request = Selection(targets[None], lower[None], None if upper is None else upper[None])
-        _select_any(block, request, first, last)
-        first = _targets_by_ranks(keys, block, last, targets, found) if last < block.rows else last
+    request = Selection(targets[None], lower[None], None if upper is None else upper[None])
+    for begin, end in split_rows(block.start[first:], block.end[first:], thresholds.RANKED_VALUES):
+        _select_any(block, request, first + begin, first + end)
 
 
 def _targets_by_ranks(
