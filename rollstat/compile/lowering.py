@@ -3,10 +3,10 @@
 ::
 
     @lowered(count_ones)        ->  one instruction
-    @dispatched(lift)           ->  a call of another kernel, chosen by the types of the arguments
+    @dispatching                ->  a call of another kernel, chosen by the types of the arguments
     @overloaded(combine)        ->  a Python function, made for these types, that Numba compiles
 
-The function itself stays a Python function, called where kernels are not compiled. All are resolved during
+Each stays a Python function, called where kernels are not compiled. All are resolved during
 type inference. Numba's own overloads would do the same, but Numba optimises each of them and turns it into
 machine code by itself. That takes some 20 ms.
 
@@ -15,6 +15,7 @@ generators of code make.
 """
 
 import inspect
+from functools import wraps
 
 from llvmlite import ir
 from numba import types
@@ -89,6 +90,25 @@ def dispatched(function):
         return choose
 
     return decorate
+
+
+def dispatching(choose):
+    """Make the decorated function call the kernel that it chooses, in Python and in kernels.
+
+    It gets the arguments or their types, see :func:`class_of`, and returns a kernel with the same parameters.
+    """
+
+    @wraps(choose)
+    def call(*arguments):
+        return choose(*arguments)(*arguments)
+
+    dispatched(call)(choose)
+    return call
+
+
+def class_of(argument):
+    """Return the class of a named tuple, from the tuple or from its type in kernels."""
+    return getattr(argument, "instance_class", type(argument))
 
 
 def overloaded(function):

@@ -27,8 +27,7 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 from rollstat.kernels.rank_space.distances import deviation, middle
-from rollstat.kernels.rank_space.sorted_windows import mode_of_sorted, nearest_distances
-from rollstat.kernels.selection.quantiles import quantile_point
+from rollstat.kernels.rank_space.sorted_windows import mode_of_sorted, nearest_distances, quantile_of_sorted
 from rollstat.kernels.time_bounds import bounds_at
 
 COUNT, FIRST, LAST, SUM, MEAN, VARIANCE, DEVIATION, ERROR = range(8)
@@ -149,12 +148,6 @@ def _from_sums(statistic, values, count, ddof):
 
 
 @kernel
-def _quantile(ordered, count, q, interpolation):
-    rank = np.int64(q * (count - 1))
-    return quantile_point(ordered[rank], ordered[min(rank + 1, count - 1)], count, q, interpolation)
-
-
-@kernel
 def _from_order(statistic, ordered, count, one, two, three):
     """Return a statistic of observations in order."""
     if statistic == DISTINCT:
@@ -165,10 +158,10 @@ def _from_order(statistic, ordered, count, one, two, three):
     if statistic == KTH:
         return ordered[np.int64(one) - 1 if one > 0.0 else count + np.int64(one)]
     if statistic == QUANTILE:
-        return _quantile(ordered, count, one, np.int64(two))
+        return quantile_of_sorted(ordered, count, one, np.int64(two))
     if statistic == SPREAD:
-        low = _quantile(ordered, count, one, np.int64(three))
-        high = _quantile(ordered, count, two, np.int64(three))
+        low = quantile_of_sorted(ordered, count, one, np.int64(three))
+        high = quantile_of_sorted(ordered, count, two, np.int64(three))
         return 0.0 if low == high else high - low
     if statistic == MODE:
         return mode_of_sorted(ordered, count)

@@ -24,7 +24,7 @@ from numba import types
 from numba.np.numpy_support import as_dtype
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.lowering import constant, dispatched, lowered
+from rollstat.compile.lowering import class_of, constant, dispatching, lowered
 from rollstat.compile.simd.codegen import Vector, compare, join_channels, split_channels
 from rollstat.compile.simd.vectors import channels_of, count_in_bits, stack_channels, store, store_bits
 
@@ -52,19 +52,14 @@ class Arg(NamedTuple):
     ties: Any
 
 
-def _is(rule, cls):
-    """Return whether `rule`, an instance or Numba's type of one, is of the class `cls`."""
-    return isinstance(rule, cls) or getattr(rule, "instance_class", None) is cls
-
-
 def _by_value(order):
     """Return the order of the values alone."""
-    return order[0] if _is(order, Arg) else order
+    return order[0] if class_of(order) is Arg else order
 
 
 def _comparison(order):
     """Return the comparison by which a value wins."""
-    return "<" if _is(_by_value(order), Least) else ">"
+    return "<" if class_of(_by_value(order)) is Least else ">"
 
 
 def _element(operand):
@@ -93,7 +88,7 @@ def _prefer(order, first, second):
             wins = compare(builder, _element(first), _comparison(order), *arguments[1:])
             return builder.select(wins, *arguments[1:])
         newer, older = (split_channels(builder, pair, first) for pair in arguments[1:])
-        if _is(order[1], Newest):
+        if class_of(order[1]) is Newest:
             newer, older = older, newer
         wins = compare(builder, first.dtype, _comparison(order), newer[0], older[0])
         return join_channels(builder, [builder.select(wins, *pair) for pair in zip(newer, older)])
@@ -116,7 +111,7 @@ def _better(order, first, second):
 
 def tie_rule(order):
     """Return 1 if the newer of equal values wins, -1 if the older wins, 0 if only values count."""
-    return (1 if _is(order[1], Newest) else -1) if _is(order, Arg) else 0
+    return (1 if class_of(order[1]) is Newest else -1) if class_of(order) is Arg else 0
 
 
 @lowered(tie_rule)
@@ -134,14 +129,10 @@ def _value_and_position(order, vector, position):
     return stack_channels((vector, count_in_bits(vector, position)))
 
 
+@dispatching
 def entry(order, vector, position):
     """Return a vector of values, with their positions ``position, position + 1, ...`` for an :class:`Arg`."""
-    return (_value_and_position if isinstance(order, Arg) else _value)(order, vector, position)
-
-
-@dispatched(entry)
-def _entry(order, vector, position):
-    return _value_and_position if _is(order, Arg) else _value
+    return _value_and_position if class_of(order) is Arg else _value
 
 
 @kernel(forceinline=True)
@@ -154,14 +145,10 @@ def _store_positions(order, best, out, i, shift):
     store_bits(channels_of(best)[1], shift, out, i)
 
 
+@dispatching
 def store_result(order, best, out, i, shift):
     """Write values to `out` from `i` on; with an :class:`Arg` their positions, counted from `shift`."""
-    (_store_positions if isinstance(order, Arg) else _store_values)(order, best, out, i, shift)
-
-
-@dispatched(store_result)
-def _store_result(order, best, out, i, shift):
-    return _store_positions if _is(order, Arg) else _store_values
+    return _store_positions if class_of(order) is Arg else _store_values
 
 
 def worst(order, dtype):

@@ -30,7 +30,7 @@ import numpy as np
 from numba import types
 
 from rollstat.compile.jit import INDEX, kernel
-from rollstat.compile.lowering import dispatched
+from rollstat.compile.lowering import dispatching
 from rollstat.compile.simd.bounds import LANES, add_if_less
 from rollstat.compile.simd.vectors import broadcast, load, store, zeros_like
 
@@ -85,14 +85,10 @@ def _float_edge(now, distance, passes):
     return Edge(rounded, (error > 0.0) | ((error == 0.0) & passes))
 
 
+@dispatching
 def edge_of(now, distance, passes):
     """Return the edge at a distance from the time `now`; times equal to it lie before it if it `passes`."""
-    return (_float_edge if isinstance(now, float) else _integer_edge)(now, distance, passes)
-
-
-@dispatched(edge_of)
-def _edge_of(now, distance, passes):
-    return _float_edge if isinstance(now, types.Float) else _integer_edge
+    return _float_edge if isinstance(now, (float, types.Float)) else _integer_edge
 
 
 @kernel(forceinline=True)
@@ -184,15 +180,10 @@ def _no_eights(times, own, distance, passes, low, high, first, last, out):
     return 0
 
 
+@dispatching
 def merged_in_eights(times, own, distance, passes, low, high, first, last, out):
     """Write one bound of most rows from `first` on; return their number, 0 for floats: they are rounded."""
-    kernel = _no_eights if times.dtype.kind == "f" else _merge_eights
-    return kernel(times, own, distance, passes, low, high, first, last, out)
-
-
-@dispatched(merged_in_eights)
-def _merged_in_eights(times, own, distance, passes, low, high, first, last, out):
-    return _no_eights if isinstance(times.dtype, types.Float) else _merge_eights
+    return _no_eights if times.dtype in (np.dtype(np.float64), types.float64) else _merge_eights
 
 
 @kernel

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.lowering import dispatched
+from rollstat.compile.lowering import class_of, dispatching
 from rollstat.kernels.rank_space.distances import centers, deviation, middle, near_distance
 from rollstat.kernels.rank_space.gini import mean_of_sorted
 from rollstat.kernels.rank_space.rank import place_of
@@ -271,7 +271,7 @@ def _read_position(reader, values, missing, start, end, given, window, count, hi
 
 
 @kernel
-def _quantile(window, count, q, interpolation):
+def quantile_of_sorted(window, count, q, interpolation):
     """Return a quantile of the first `count` entries, rounded like the quantiles of whole arrays."""
     rank = np.int64(q * (count - 1))
     return quantile_point(window[rank], window[min(rank + 1, count - 1)], count, q, interpolation)
@@ -279,14 +279,14 @@ def _quantile(window, count, q, interpolation):
 
 @kernel
 def _read_quantile(reader, values, missing, start, end, given, window, count, hint, marks):
-    return (_quantile(window, count, reader.q, reader.interpolation),), hint
+    return (quantile_of_sorted(window, count, reader.q, reader.interpolation),), hint
 
 
 @kernel
 def _read_points(reader, values, missing, start, end, given, window, count, hint, marks):
     for i in range(len(reader.found)):
         if reader.k[i] == 0:
-            reader.found[i] = _quantile(window, count, reader.q[i], reader.interpolation[i])
+            reader.found[i] = quantile_of_sorted(window, count, reader.q[i], reader.interpolation[i])
         else:
             reader.found[i] = window[min(max(_rank_of(reader.k[i], count, 0), 0), count - 1)]
     return reader.found, hint
@@ -309,8 +309,8 @@ def _read_spread(reader, values, missing, start, end, given, window, count, hint
         low, above_low = _inner(window, count, reader.q_low, middle)
         high, above_high = _inner(window, count, reader.q_high, middle)
         return ((high - low) + (above_high - above_low),), hint
-    low = _quantile(window, count, reader.q_low, reader.interpolation)
-    high = _quantile(window, count, reader.q_high, reader.interpolation)
+    low = quantile_of_sorted(window, count, reader.q_low, reader.interpolation)
+    high = quantile_of_sorted(window, count, reader.q_high, reader.interpolation)
     return (0.0 if low == high else high - low,), hint
 
 
@@ -425,18 +425,14 @@ _READERS = {
 }
 
 
+@dispatching
 def read(reader, values, missing, start, end, given, window, count, hint, marks):
     """Return the results of the first `count` entries of `window`, and the next hint.
 
     The hint of the first window is 0. A negative hint means that the result must be computed in another way.
     The results are `marks` if the row itself is missing.
     """
-    return _READERS[type(reader)](reader, values, missing, start, end, given, window, count, hint, marks)
-
-
-@dispatched(read)
-def _read(reader, values, missing, start, end, given, window, count, hint, marks):
-    return _READERS[reader.instance_class]
+    return _READERS[class_of(reader)]
 
 
 @kernel

@@ -52,7 +52,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.lowering import dispatched
+from rollstat.compile.lowering import class_of, dispatching
 from rollstat.compile.simd.register_networks import (
     AT_RANK,
     MIDPOINT,
@@ -408,14 +408,10 @@ def _by_registers(finder, keys, found):
     select_groups(finder.network, keys, 0, groups, finder.fractions, finder.found, 0, found.shape[1])
 
 
+@dispatching
 def _find_ranks(finder, keys, found):
     """Write ranks of all windows of `keys` to `found`."""
-    (_by_registers if isinstance(finder, Registers) else _by_lanes)(finder, keys, found)
-
-
-@dispatched(_find_ranks)
-def _choose_finder(finder, keys, found):
-    return _by_registers if finder.instance_class is Registers else _by_lanes
+    return _by_registers if class_of(finder) is Registers else _by_lanes
 
 
 @kernel(forceinline=True)

@@ -49,7 +49,7 @@ doi:10.1109/34.211471, with + for min; two-sum: Knuth, The Art of Computer Progr
 import numpy as np
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.lowering import dispatched, prefetch
+from rollstat.compile.lowering import dispatching, prefetch
 from rollstat.compile.simd.float64x8_math import nan_where_below
 from rollstat.compile.simd.float_flags import clear_flags, range_left
 from rollstat.compile.simd.vectors import (
@@ -64,7 +64,7 @@ from rollstat.compile.simd.vectors import (
     zeros_like,
 )
 from rollstat.kernels.missing.counting import is_observed, observations_between
-from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, series_of, traits
+from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, series_of
 from rollstat.kernels.sums.short_windows import (
     GROUP,
     Job,
@@ -72,11 +72,11 @@ from rollstat.kernels.sums.short_windows import (
     copy_spare,
     count_first,
     count_next,
+    is_shifted,
     lift_at,
     lift_observed,
     outcome_of,
     scratch_of,
-    summand_type,
     write_windows,
 )
 
@@ -148,15 +148,10 @@ def _last_observations(job, x, y, start, rows):
     return _shifts_at(series, row)
 
 
+@dispatching
 def _block_shifts(job, x, y, start, rows):
     """Return the shifts of the windows that start in the `rows` rows from `start` on."""
-    find = _last_observations if traits(job.summand).shifted else _no_shifts
-    return find(job, x, y, start, rows)
-
-
-@dispatched(_block_shifts)
-def _block_shifts_of(job, x, y, start, rows):
-    return _last_observations if traits(summand_type(job)).shifted else _no_shifts
+    return _last_observations if is_shifted(job) else _no_shifts
 
 
 @kernel

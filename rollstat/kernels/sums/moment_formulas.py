@@ -23,7 +23,7 @@ import numpy as np
 from numba import types
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.lowering import constant, dispatched, lowered, tuple_of
+from rollstat.compile.lowering import class_of, constant, dispatching, lowered, tuple_of
 from rollstat.compile.simd.float64x8_math import (
     clip,
     divide,
@@ -267,7 +267,7 @@ _TRAITS = {
 
 def traits(summand):
     """Return the traits of a summand, or of Numba's type of one; not for kernels."""
-    return _TRAITS[getattr(summand, "instance_class", type(summand)).__name__]
+    return _TRAITS[class_of(summand).__name__]
 
 
 def degree_of(operator):
@@ -302,21 +302,13 @@ def _series_of(summand, x, y):
     return kind(summand, x, y), generate
 
 
+@dispatching
 def lift(summand, x, y, shift_x, shift_y):
     """Return the terms that observations add to the sums."""
-    return traits(summand).lift(summand, x, y, shift_x, shift_y)
-
-
-@dispatched(lift)
-def _lift(summand, x, y, shift_x, shift_y):
     return traits(summand).lift
 
 
+@dispatching
 def finish(summand, sums, shift_x, shift_y, count, first):
     """Return the outputs of eight windows from their sums, their numbers of observations and first rows."""
-    return traits(summand).finish(summand, sums, shift_x, shift_y, count, first)
-
-
-@dispatched(finish)
-def _finish(summand, sums, shift_x, shift_y, count, first):
     return traits(summand).finish

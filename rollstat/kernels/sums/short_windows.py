@@ -23,7 +23,7 @@ roundings deep up to 8 values, six up to 31. Cost: O(1) per row for leaves and r
 from typing import Any, NamedTuple
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.lowering import dispatched, prefetch
+from rollstat.compile.lowering import dispatching, prefetch
 from rollstat.compile.simd.float64x8_math import nan_where_below, replace_unobserved
 from rollstat.compile.simd.float_flags import clear_flags, range_left
 from rollstat.compile.simd.vectors import (
@@ -86,9 +86,9 @@ class Job(NamedTuple):
     scratch: Scratch
 
 
-def summand_type(job):
-    """Return the type of the summand of a `Job`, from the type of the job."""
-    return job.types[job.fields.index("summand")]
+def is_shifted(job):
+    """Return whether terms of a `Job` are relative to a shift, from the job or its type; not for kernels."""
+    return traits(job.types[job.fields.index("summand")] if hasattr(job, "types") else job.summand).shifted
 
 
 @kernel
@@ -312,16 +312,11 @@ def _sum_leaves(job, x, y, first, vectors, out, to):
     return found_nan
 
 
+# A kernel that is passed as an argument would not be stored.
+@dispatching
 def _sum_block(job, x, y, first, vectors, out, to):
     """Sum the windows of a block; return whether a sum is NaN."""
-    sum_block = _sum_shifted if traits(job.summand).shifted else _sum_leaves
-    return sum_block(job, x, y, first, vectors, out, to)
-
-
-# A kernel that is passed as an argument would not be stored.
-@dispatched(_sum_block)
-def _sum_block_kernel(job, x, y, first, vectors, out, to):
-    return _sum_shifted if traits(summand_type(job)).shifted else _sum_leaves
+    return _sum_shifted if is_shifted(job) else _sum_leaves
 
 
 @kernel
