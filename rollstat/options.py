@@ -403,7 +403,7 @@ class Options:
                 raise TypeError(f"{name} needs datetimes as times; got {size!r} for times of {times.dtype}")
             own = times.values if times.at is None else times.at
             own = (-own if times.descending else own).view(times.dtype)
-            zone = _zone(self.times if times.at is None else self.at)
+            zone = zone_of(self.times if times.at is None else self.at)
             return distances(size, own, zone, later=later != times.descending), closed
         if np.ndim(size):
             return _widths(name, size, times, parts, up=not closed), closed
@@ -528,8 +528,10 @@ def _widths(name: str, sizes: NDArray[Any], times: "Times", parts: int, up: bool
     return -(-scaled // ratio.denominator) if up else scaled // ratio.denominator
 
 
-def _zone(times: Any) -> Any:
-    """Return the time zone of aware datetimes, or None."""
+def zone_of(times: Any) -> Any:
+    """Return the time zone of aware datetimes or of one, or None."""
+    if isinstance(times, datetime):
+        return times.tzinfo
     dtype: Any = getattr(times, "dtype", getattr(times, "type", None))
     if getattr(dtype, "kind", "") == "O" or isinstance(times, (list, tuple)):
         return next((getattr(time, "tzinfo", None) for time in times), None)

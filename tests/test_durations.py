@@ -88,9 +88,3 @@ def test_other_text_lists_what_is_allowed(text):
         with pytest.raises(ValueError, match=r".") as raised:
             VALUES.rollstat.rolling(text)
         assert "m or min (minutes)" in raised.value.__notes__[0]
-
-
-@pytest.mark.parametrize("window", ["1 month", pd.DateOffset(months=1)])
-def test_streams_have_no_calendar(window):
-    with pytest.raises(TypeError, match=r"but no calendar units\), .*got "):
-        WindowSpec.parse(window)

@@ -31,6 +31,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import types as T
 
+from rollstat.calendar_units import SLACK
 from rollstat.options import Options
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import (
@@ -54,7 +55,6 @@ from rollstat.windows import Windows
 
 _MIN_ROWS = 4096  # fewer new rows do not pay for a call
 _FEW_BYTES = 1_000_000  # while pending rows take less, wait for eight times as many
-_CALENDAR_SLACK = np.timedelta64(2, "D")
 _MAX_ROWS = 65536  # never wait for more rows than this, whatever their width
 
 
@@ -478,12 +478,11 @@ def failure(
 def reached_later(window: CallWindow, times: NDArray[Any], start: int) -> int:
     """Return the first of the rows of a series that later windows reach, from the start of one window.
 
-    A window of calendar units may start before that of an earlier row: units keep the time of day, which is
-    less than a day, and a clock that is put back costs at most as much.
+    A window of calendar units may start before that of an earlier row, at most `SLACK` days.
     """
     if not window.by_calendar or not start:
         return start
-    return int(np.searchsorted(times[:start], times[start - 1] - _CALENDAR_SLACK))
+    return int(np.searchsorted(times[:start], times[start - 1] - np.timedelta64(SLACK, "D")))
 
 
 def _fails(attempt: Callable[[int], Any], last: int) -> bool:

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from rollstat.calendar_units import is_calendar
-from rollstat.durations import months
+from rollstat.calendar_units import at_most, is_calendar
 from rollstat.options import Options
 from rollstat.spark.aggregates import CallWindow
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, missing_rows, to_masked
@@ -127,8 +126,7 @@ def without_bound(plan: WalkPlan) -> str | None:
 def _reach_of(window: CallWindow, order: Kind) -> Reach:
     """Return how far one kind of windows reaches."""
     options = dict(window.options) | ({"times": np.empty(0, order.times_dtype)} if window.by_width else {})
-    # No months are longer, even if the clock changes at both ends.
-    sizes = [f"{31 * (months(n) or 0) + 2}D" if is_calendar(n) else n for n in window.sizes]
+    sizes = list(map(at_most, window.sizes))
     given = type(window.given)(*sizes) if isinstance(window.given, (Forward, Around)) else sizes[0]
     windows = Options.check(**options).windows(given, np.zeros(2, np.int64))
     if isinstance(windows, FixedWindows):

@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from rollstat.calendar_units import is_calendar
+from rollstat.calendar_units import fixes_date, is_calendar
 from rollstat.spark.aggregates import (
     Aggregate,
     CallWindow,
@@ -330,7 +330,7 @@ def _check_calendar(window: CallWindow, order: T.StructField, zone: str | None, 
     """Raise unless calendar units have a clock, and later windows reach back at most to a known row."""
     sizes = [size for size in window.sizes if is_calendar(size)]
     for size in sizes:
-        if type(size).__name__ == "DateOffset" and {"year", "month"} & size.kwds.keys():
+        if fixes_date(size):
             raise ValueError(f"window must not be a fixed year or month on Spark; got {size!r}")
     if sizes and descending:
         raise ValueError(f"descending must be False for calendar units; got True for {order.name!r}")

@@ -11,11 +11,12 @@ r"""Streams: the statistics of rolling windows, one element at a time, with wind
     representations    operator_states                              rows, or states of operators, in arrays
     kernels.steps                                                   one compiled call for a push
 
-``lagged_window`` wraps a window that leaves out its newest row. ``table`` has one row for each named class,
-with the window that its default algorithm uses (two heaps for order statistics). ``answers`` is what those
-rows compute. ``named`` makes the classes, ``named_classes`` lists them by name. ``window_spec`` says which
-rows a window holds, and ``operator_adapter`` prepares an operator. A snapshot is decoded by
-:mod:`rollstat.snapshots`; ``restore``, ``codec`` and the method ``from_state`` of each window check it.
+``lagged_window`` wraps a window that leaves out its newest row, ``calendar_window`` one of calendar units.
+``table`` has one row for each named class, with the window that its default algorithm uses (two heaps for
+order statistics). ``answers`` is what those rows compute. ``named`` makes the classes, ``named_classes``
+lists them by name. ``window_spec`` says which rows a window holds, and ``operator_adapter`` prepares an
+operator. A snapshot is decoded by :mod:`rollstat.snapshots`; ``restore``, ``codec`` and the method
+``from_state`` of each window check it.
 ``__init__.pyi`` lists the public names; each is loaded on first use.
 """
 

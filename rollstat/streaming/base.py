@@ -31,7 +31,7 @@ from rollstat.compile import entries
 from rollstat.compile.bound_calls import Words, words
 from rollstat.explanation import Explanation, Step
 from rollstat.kernels import row_times
-from rollstat.options import numpy_times, whole_number
+from rollstat.options import numpy_times, whole_number, zone_of
 from rollstat.registry import REGISTRY
 from rollstat.results import convert
 from rollstat.snapshots import SnapshotError, read, write
@@ -194,9 +194,14 @@ class Window(_Quick):
                 convert(np.array(whole), np.empty(len(whole), results[-1].dtype))
         return results
 
-    def _call_function(self, arrays: Iterable[Any], times: NDArray[Any] | None = None) -> list[Any]:
-        """Return what the function over arrays computes for every row, an array for each output."""
-        arguments = self.parameters | {"window": self.spec.argument}
+    def _call_function(
+        self, arrays: Iterable[Any], times: NDArray[Any] | None = None, windows: Any = None
+    ) -> list[Any]:
+        """Return what the function over arrays computes for every row, an array for each output.
+
+        `windows` replace the window of the stream.
+        """
+        arguments = self.parameters | {"window": self.spec.argument if windows is None else windows}
         if times is not None:
             arguments["times"] = times.view("M8[ns]") if times.dtype == np.int64 else times
         function = REGISTRY[self.statistic].function
@@ -315,6 +320,8 @@ class Stream:
     def _numpy_times(self, name: str, times: Any) -> tuple[Any, str]:
         """Return times as NumPy times and their kind; raise if earlier rows have another kind."""
         duration: Any = np.timedelta64  # NumPy counts it among the integers
+        if self._window.spec.by_calendar:
+            self._window.zone = zone_of(times)
         if times is None or (isinstance(times, numbers.Real) and not isinstance(times, duration)):
             return times, ""
         single = nanoseconds(times) if isinstance(times, datetime) else None

@@ -278,11 +278,19 @@ class ArrayCodec:
         """Return the elements, and which are missing."""
         return array, np.asarray(np.isnan(array).any(axis=tuple(range(1, array.ndim))))
 
+    def decode_array(self, values: Any, missing: NDArray[np.bool_]) -> Any:
+        """Return the elements: missing ones are NaN."""
+        return values
+
+    def check_stored(self, values: NDArray[Any], missing: NDArray[np.bool_]) -> None:
+        """Accept all numbers."""
+
 
 class ObjectCodec:
     """Elements that are Python objects and are stored as they are; None is missing."""
 
     dtype: Any = np.dtype(object)
+    stored = dtype
     kind = "O"
 
     def encode(self, x: Any) -> tuple[Any, bool]:
@@ -296,3 +304,7 @@ class ObjectCodec:
     def encode_array(self, elements: list[Any]) -> tuple[list[Any], NDArray[np.bool_]]:
         """Return the elements, and which are missing."""
         return elements, np.array([x is None for x in elements], np.bool_)
+
+    def decode_array(self, values: NDArray[Any], missing: NDArray[np.bool_]) -> list[Any]:
+        """Return the elements: missing ones are None."""
+        return list(values)

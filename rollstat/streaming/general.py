@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from rollstat.names import suggesting
 from rollstat.options import whole_number
 from rollstat.streaming.base import RollingStream, Stream, Window, unpickle
+from rollstat.streaming.calendar_window import CalendarWindow
 from rollstat.streaming.greedy_window import GreedyWindow
 from rollstat.streaming.operator_window import OperatorWindow
 from rollstat.streaming.window_spec import WindowSpec
@@ -125,10 +126,14 @@ class _General(OperatorStream, abstract=True):
         check: bool,
     ) -> None:
         options: dict[str, Any] = {"min_periods": min_periods, "dtype": dtype, "algorithm": algorithm}
-        self._set_window(OperatorWindow(operator, window, **options, check=check))
+        spec = WindowSpec.parse(window)
+        made: Any = OperatorWindow(operator, spec.held, **options, check=check)
+        self._set_window(CalendarWindow(made, spec) if spec.by_calendar else made)
 
     @classmethod
     def _window_from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
+        if "calendar" in parameters and "time" in cls._kinds:
+            return CalendarWindow.from_state(super()._window_from_state, parameters, arrays)
         if parameters["window"][0] not in cls._kinds:
             raise ValueError(f"its window must be one of {', '.join(cls._kinds)}")
         return super()._window_from_state(parameters, arrays)
@@ -223,8 +228,8 @@ class TimeAggregate(_General):
     ----------
     operator : Operator or callable
         As in :class:`SlidingAggregate`.
-    window : float, str or timedelta
-        Duration of the window; a number if times are numbers.
+    window : float, str, timedelta or DateOffset
+        Duration or calendar units of the window; a number if times are numbers.
     min_periods : int, default 1
         Minimum number of observations for a result.
     dtype, algorithm, check
@@ -262,7 +267,7 @@ class TimeAggregate(_General):
     ) -> None:
         width = float(window) if isinstance(window, int) and not isinstance(window, bool) else window
         if window is None or not WindowSpec.parse(width).timed:
-            allowed = "a number, a duration such as '5min' or a timedelta"
+            allowed = "a number, a duration such as '5min' or '1 month', a timedelta or a DateOffset"
             raise TypeError(f"window must be {allowed}; got {window!r}")
         late = float(lateness) if isinstance(lateness, int) and not isinstance(lateness, bool) else lateness
         spec = WindowSpec.parse(width, late)

@@ -20,20 +20,21 @@ from rollstat.streaming.base import State, Window, rows_of
 LAGGED = ("left", "neither")
 
 
-class LaggedWindow(Window):
-    """A window of the rows before the newest one.
+class OuterWindow(Window):
+    """A window that decides which rows another one holds.
 
     Parameters
     ----------
     held : Window
-        The window of these rows. It answers all that is not defined here.
-    closed : {"left", "neither"}
+        The other window. It answers all that is not defined here.
+    closed : {"right", "both", "left", "neither"}
         Which ends of a duration the window includes.
     """
 
+    _newest: Any  # the time of the newest row in stored form, or None
+
     def __init__(self, held: Any, closed: str) -> None:
         self.held, self.closed, self.columns = held, closed, held.columns
-        self._waiting: list[tuple[tuple[Any, ...], Any]] = []  # elements and time of each row
 
     def __getattr__(self, name: str) -> Any:
         if name == "held" or name.startswith("__"):  # before a copy has its attributes
@@ -41,15 +42,42 @@ class LaggedWindow(Window):
         return getattr(self.held, name)
 
     @property
-    def _newest(self) -> Any:
-        """The time of the newest row in stored form, or None."""
-        timed = self._waiting and self.held.spec.timed
-        return self.held.spec.encode_time(self._waiting[-1][1]) if timed else None
-
-    @property
     def value(self) -> Any:
         """The result."""
         return self.held.value
+
+    def _leave_out(self, element: tuple[Any, bool]) -> None:
+        """Tell the other window an encoded element of the newest row, which it does not hold."""
+        number, missing = element
+        self.held.outside = (None if missing else self.codec.stored.type(number),)
+
+    def _check(self, columns: tuple[Any, ...], times: Any) -> tuple[list[Any], NDArray[Any] | None]:
+        arrays = [self.codec.array(column) for column in columns]
+        if len(arrays) != self.columns or len({len(array) for array in arrays}) != 1:
+            lengths = [len(array) for array in arrays]
+            raise TypeError(f"extend takes {self.columns} arrays of one length here; got lengths {lengths}")
+        return arrays, self.spec.times_of_rows(times, len(arrays[0]), self._newest)
+
+
+class LaggedWindow(OuterWindow):
+    """A window of the rows before the newest one.
+
+    Parameters
+    ----------
+    held : Window
+        The window of these rows.
+    closed : {"left", "neither"}
+        Which ends of a duration the window includes.
+    """
+
+    def __init__(self, held: Any, closed: str) -> None:
+        super().__init__(held, closed)
+        self._waiting: list[tuple[tuple[Any, ...], Any]] = []  # elements and time of each row
+
+    @property
+    def _newest(self) -> Any:
+        timed = self._waiting and self.held.spec.timed
+        return self.held.spec.encode_time(self._waiting[-1][1]) if timed else None
 
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, and return the result for the rows before it."""
@@ -69,18 +97,10 @@ class LaggedWindow(Window):
         if spec.by_width:
             self.held.remove_until(spec.limit(stored, self.closed == "left"))
         self._waiting = [*self._waiting, (elements, time)]
-        number, missing = encoded[0]
-        self.held.outside = (None if missing else self.codec.stored.type(number),)
+        self._leave_out(encoded[0])
         self.changed = False
 
     # Arrays.
-
-    def _check(self, columns: tuple[Any, ...], times: Any) -> tuple[list[Any], NDArray[Any] | None]:
-        arrays = [self.codec.array(column) for column in columns]
-        if len(arrays) != self.columns or len({len(array) for array in arrays}) != 1:
-            lengths = [len(array) for array in arrays]
-            raise TypeError(f"extend takes {self.columns} arrays of one length here; got lengths {lengths}")
-        return arrays, self.held.spec.times_of_rows(times, len(arrays[0]), self._newest)
 
     def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
         """Add the rows of arrays, and return the results after each row, an array for each output."""

@@ -18,6 +18,7 @@ from rollstat.names import reject_unknown
 from rollstat.options import choice
 from rollstat.registry import REGISTRY
 from rollstat.streaming.base import RollingStream
+from rollstat.streaming.calendar_window import CalendarWindow
 from rollstat.streaming.general import OperatorStream
 from rollstat.streaming.lagged_window import LAGGED, LaggedWindow
 from rollstat.streaming.operator_window import NamedOperatorWindow
@@ -26,9 +27,9 @@ from rollstat.streaming.table import NO_STREAM, TABLE, OperatorRow, StreamRow
 from rollstat.streaming.window_spec import WindowSpec
 
 _MODULE = "rollstat.streaming"
-_WINDOW = """window : int, float, str, timedelta, Expanding or None
-    A number of rows; a duration for the window ``(t - window, t]``, with the time of each element
-    in :meth:`push`; ``Expanding()``, all rows; or None, all rows that :meth:`pop` has not removed."""
+_WINDOW = """window : int, float, str, timedelta, DateOffset, Expanding or None
+    A number of rows; a duration or calendar units for the window ``(t - window, t]``, with the time of each
+    element in :meth:`push`; ``Expanding()``, all rows; or None, all rows that :meth:`pop` has not removed."""
 _MIN_PERIODS = """min_periods : int, optional
     Minimum number of observations for a result. Default: {default}."""
 _LATENESS = """lateness : float, str or timedelta, optional
@@ -147,9 +148,11 @@ def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:
     parameters = row.check(**given)
     options["min_periods"] = min_periods
     if isinstance(row, OperatorRow):
-        made = NamedOperatorWindow(row.statistic, row.make(parameters, window), window, **options)
+        made = NamedOperatorWindow(row.statistic, row.make(parameters, window), window.held, **options)
     else:
-        made = StatisticWindow(row, window, parameters=parameters, **options)
+        made = StatisticWindow(row, window.held, parameters=parameters, **options)
+    if window.by_calendar:
+        return CalendarWindow(made, window, closed)
     return LaggedWindow(made, closed) if closed in LAGGED else made
 
 
@@ -169,6 +172,8 @@ def _class(row: StreamRow) -> Any:
         self._set_window(_make_window(row, given.arguments))
 
     def _window_from_state(cls: Any, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
+        if "calendar" in parameters:
+            return CalendarWindow.from_state(cls._window_from_state, parameters, arrays)
         if "closed" in parameters:
             return LaggedWindow.from_state(cls._window_from_state, parameters, arrays)
         if isinstance(row, OperatorRow):

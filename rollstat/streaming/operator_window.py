@@ -307,6 +307,12 @@ class OperatorWindow(Window):
 
     # Whole windows.
 
+    def load(self, columns: Sequence[Any], times: Any, pushed: int) -> None:
+        """Replace the rows of a window without a width; the last is row ``pushed - 1`` of the stream."""
+        self._renew()
+        self.states.header[[FIRST, NEXT]] = pushed - len(columns[0])
+        self.load_tail(tuple(columns), times)
+
     def likeness(self) -> Any:
         adapter, algorithm, spec = self.adapter, self.algorithm, self.spec
         return (
@@ -397,6 +403,9 @@ class NamedOperatorWindow(OperatorWindow):
         self.statistic = statistic
         names = REGISTRY[statistic].parameters
         self.parameters = {name: getattr(operator, name) for name in names if hasattr(operator, name)}
+        if getattr(operator, "with_time", False):  # weights fall with time, so no row has a fixed share
+            halflife = np.timedelta64(round(operator.decay), "ns")
+            self.parameters |= {"alpha": None, "halflife": halflife}
         # Whether the last result of the operator is the number of observations, because states are rows.
         self._last_is_count = bool(getattr(operator, "last_is_count", False))
         super().__init__(operator, window, **options)

@@ -11,7 +11,7 @@ r"""The window of a statistic that is computed from the rows themselves; a repre
 What depends on the statistic is in its row of :mod:`rollstat.streaming.table`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -149,15 +149,20 @@ class StatisticWindow(Window):
             self.remove_until(self.spec.limit(stored))
             self.times.note(np.array([stored], self.spec.time_dtype))
             self.times.append(stored)
+        elif self.spec.free:
+            self.times.header[row_times.END] += 1
         self.representation.push(*row)
+        self._bind()
+
+    def drop(self, number: int) -> None:
+        """Remove the oldest rows, without the result."""
+        self.representation.pop(number)
+        self.times.drop(number)
         self._bind()
 
     def remove_until(self, limit: Any) -> None:
         """Remove the rows whose times are at most `limit`."""
-        number = self.times.up_to(limit)
-        self.representation.pop(number)
-        self.times.drop(number)
-        self._bind()
+        self.drop(self.times.up_to(limit))
 
     def _make_room(self) -> None:
         self.representation.make_room()
@@ -342,6 +347,10 @@ class StatisticWindow(Window):
         self._bind()
 
     # Whole windows.
+
+    def load(self, columns: Sequence[Any], times: None, pushed: int) -> None:
+        """Replace the rows of a window without times; the last is row ``pushed - 1`` of the stream."""
+        self._load(self.codec.array(columns[0]), times, pushed)
 
     def load_tail(self, columns: tuple[Any, ...], times: Any) -> None:
         """Add the rows of an array to an empty window, without answers."""

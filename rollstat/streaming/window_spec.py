@@ -1,4 +1,4 @@
-"""The window of a stream: a number of rows, a width in time, all rows, or those not popped yet.
+"""The window of a stream: a number of rows, a duration, calendar units, all rows, or those not popped yet.
 
 ::
 
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.calendar_units import is_calendar
+from rollstat.calendar_units import fixes_date, is_calendar
 from rollstat.kernels import row_times
 from rollstat.kernels.rings import SMALLEST, read_ring, resized_ring, ring_size, suitable_size, write_ring
 from rollstat.options import parse_width, unmasked, whole_number, width_text
@@ -28,6 +28,7 @@ _EARLIEST = -(2**63)
 _EPOCH, _EPOCH_UTC = datetime(1970, 1, 1), datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _ROWS, _TIME, _NUMBER, _EXPANDING, _FREE = "rows", "time", "number", "expanding", "free"
+_CALENDAR = "calendar"
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,10 @@ class WindowSpec:
 
     Attributes
     ----------
-    kind : {"rows", "time", "number", "expanding", "free"}
-        What limits it: a number of rows, a width in nanoseconds, a width in numbers, nothing, or `pop`.
-    size : int or float
+    kind : {"rows", "time", "number", "calendar", "expanding", "free"}
+        What limits it: a number of rows, a width in nanoseconds, a width in numbers, calendar units, nothing,
+        or `pop`.
+    size : int, float, str or DateOffset
         Rows or width; 0 if nothing limits the window.
     lateness : int, float or None
         How much older than the newest row a row of a window by width may be; None if times must not decrease.
@@ -56,8 +58,9 @@ class WindowSpec:
         """Return the window that an argument names; raise if it names none."""
         if lateness is not None:
             spec, late = cls.parse(window), cls.parse(lateness)
-            if not spec.by_width or late.kind != spec.kind:
-                raise TypeError(f"lateness must be a duration like window, {window!r}; got {lateness!r}")
+            if not spec.by_width or late.kind != (_TIME if spec.by_calendar else spec.kind):
+                like = "of fixed length" if spec.by_calendar else f"like window, {window!r}"
+                raise TypeError(f"lateness must be a duration {like}; got {lateness!r}")
             return replace(spec, lateness=late.size)
         if isinstance(window, WindowSpec):
             return window
@@ -77,11 +80,15 @@ class WindowSpec:
             if not 0 < float(window) < math.inf:
                 raise ValueError(f"window must be a positive duration; got {window!r}")
             return cls(_NUMBER, float(window))
-        length = None if is_calendar(window) else parse_width(window)
+        if is_calendar(window):
+            if fixes_date(window):
+                raise ValueError(f"window must not be a fixed year or month on a stream; got {window!r}")
+            return cls(_CALENDAR, window)
+        length = parse_width(window)
         if length is None:
             raise TypeError(
-                "window must be a number of rows (int), a duration (a float, '5min' or a timedelta, but no "
-                f"calendar units), rollstat.Expanding(), or None to shorten it by pop; got {window!r}"
+                "window must be a number of rows (int), a duration (a float, '5min', '1 month', a timedelta "
+                f"or a DateOffset), rollstat.Expanding(), or None to shorten it by pop; got {window!r}"
             )
         if length <= 0 or length.denominator != 1:
             raise ValueError(f"window must be a positive duration of whole nanoseconds; got {window!r}")
@@ -100,10 +107,22 @@ class WindowSpec:
     @property
     def by_width(self) -> bool:
         """Whether the window is a width."""
-        return self.kind in (_TIME, _NUMBER)
+        return self.kind in (_TIME, _NUMBER, _CALENDAR)
+
+    @property
+    def by_calendar(self) -> bool:
+        """Whether the window is one of calendar units."""
+        return self.kind == _CALENDAR
+
+    @property
+    def held(self) -> "WindowSpec":
+        """The window that keeps the statistic: for calendar units one that is shortened by pop."""
+        return WindowSpec(_FREE) if self.by_calendar else self
 
     def with_both_ends(self) -> "WindowSpec":
         """Return the window that also includes its first end: one row more, or the time a width ago."""
+        if self.by_calendar:  # whose window knows
+            return self
         if self.kind not in (_ROWS, _TIME):
             raise ValueError("closed='both' needs a window of rows or a duration")
         return replace(self, size=self.size + 1)  # times are whole nanoseconds
@@ -138,7 +157,7 @@ class WindowSpec:
         """The argument `window` of the function over arrays that means this window."""
         if self.kind == _TIME:
             return np.timedelta64(self.size, "ns")
-        return self.size if self.kind in (_ROWS, _NUMBER) else Expanding()
+        return self.size if self.kind in (_ROWS, _NUMBER, _CALENDAR) else Expanding()
 
     def limit(self, time: Any, inclusive: bool = False) -> Any:
         """Return the last time before the window whose newest row has `time`; NaN if there is none.
@@ -199,7 +218,8 @@ class WindowSpec:
     def late_time(self, t: Any, newest: Any) -> Any:
         """Return the time of a row that may be older than the newest one; raise if it is too old."""
         time = self.encode_time(t)
-        if newest is not None and time < WindowSpec(self.kind, self.lateness).limit(newest):
+        fixed = WindowSpec(_NUMBER if self.kind == _NUMBER else _TIME, self.lateness)
+        if newest is not None and time < fixed.limit(newest):
             late = self.lateness if self.kind == _NUMBER else width_text(self.lateness)
             raise ValueError(
                 f"t must be at most lateness, {late}, before the newest time, {shown(newest, t)}; "
