@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from rollstat.calendar_units import at_most
 from rollstat.options import Options, parse_width, width_text
 from rollstat.spark.aggregates import OF_BOUNDS, CallWindow, SparkCall, evaluate_call, evaluate_calls
 from rollstat.spark.arrow_columns import (
@@ -111,8 +112,9 @@ class _Merged:
         The same, also where a series starts anew after a gap.
     bounds : mapping
         Where the windows of all rows start and end, and how many observations they need.
-    doubled : list of ndarray
-        With a horizon of 2, where windows of twice the width start.
+    reached : list of ndarray
+        Where windows start that hold all that later ones reach: with a horizon of 2 of twice the width, and
+        for calendar units of a width that none exceeds.
     """
 
     place: NDArray[np.int64]
@@ -122,7 +124,7 @@ class _Merged:
     edges: NDArray[np.int64]
     offsets: NDArray[np.int64]
     bounds: dict[CallWindow, tuple[NDArray[np.int64], NDArray[np.int64], int]]
-    doubled: list[NDArray[np.int64]]
+    reached: list[NDArray[np.int64]]
 
     @property
     def first(self) -> NDArray[np.int64]:
@@ -301,9 +303,11 @@ class SeriesRows:
             return *windows.bounds(0, len(place)), options.min_periods_for(windows)
 
         own = {window: bounds(window, window.given) for window in self.plan.windows}
-        widths = [window for window in self.plan.windows if window.by_width and self.horizon > 1]
-        doubled = [bounds(window, _doubled(window.given))[0] for window in widths]
-        return _Merged(place, number, rows, times, edges, offsets, own, doubled)
+        widths = [
+            each for each in self.plan.windows if each.by_width and (self.horizon > 1 or each.by_calendar)
+        ]
+        reached = [bounds(window, _multiple(self.horizon, window.given))[0] for window in widths]
+        return _Merged(place, number, rows, times, edges, offsets, own, reached)
 
     def _times(self, rows: pa.RecordBatch) -> NDArray[np.int64]:
         column = rows.column(self.columns.index(self.plan.order[0]))
@@ -363,8 +367,9 @@ class SeriesRows:
         first = merged.first
         last = merged.edges[1:] - 1
         kept = first[last]
-        if self.horizon > 1:  # one row more shows that the windows are whole
-            kept = np.minimum.reduce([first[kept], *(start[last] for start in merged.doubled)]) - 1
+        kept = first[kept] if self.horizon > 1 else kept
+        # With a horizon of 2 one row more shows that the windows are whole.
+        kept = np.minimum.reduce([kept, *(start[last] for start in merged.reached)]) - (self.horizon > 1)
         anew = merged.offsets[np.searchsorted(merged.offsets, last, "right") - 1]
         kept = np.maximum(kept, anew)
         times = [0] * len(given) if self.keep is None else self._times(merged.rows)[last].tolist()
@@ -419,10 +424,10 @@ def _in_order(order: Sequence[pa.Array], number: NDArray[np.int64]) -> NDArray[n
     return place[np.argsort(number[place], kind="stable")]
 
 
-def _doubled(width: Any) -> Any:
-    """Return twice a width."""
-    nanoseconds = parse_width(width)
-    return 2 * width if nanoseconds is None else width_text(2 * nanoseconds)
+def _multiple(number: int, width: Any) -> Any:
+    """Return a multiple of a width, or of one that no such calendar units exceed."""
+    nanoseconds = parse_width(at_most(width))
+    return number * width if nanoseconds is None else width_text(number * nanoseconds)
 
 
 def _positions(result: NDArray[Any], merged: _Merged, dropped: NDArray[np.int64]) -> NDArray[Any]:

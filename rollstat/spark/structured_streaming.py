@@ -41,9 +41,11 @@ from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcessorHandleState
 
 import rollstat
+from rollstat.calendar_units import at_most
 from rollstat.options import parse_width
 from rollstat.spark.aggregates import CallWindow, SparkCall, parse_window
 from rollstat.spark.batch_walk import WalkPlan
+from rollstat.spark.buckets import without_bound
 from rollstat.spark.request import (
     ColumnLike,
     ColumnReferences,
@@ -127,7 +129,8 @@ def rolling_stream(  # 16 parameters: one for each public option
         with a null in the first column are dropped and counted.
     window : int, str, timedelta
         A number of rows, or a duration on the first column of `order_by`, in rollstat's or Spark's
-        notation. Omit it if each statistic has its own windows.
+        notation; or months, quarters or years, such as ``"1 month"``, in the session's time zone for
+        timestamps that have one. Omit it if each statistic has its own windows.
     aggs : list or mapping
         As in :func:`rollstat.spark.rolling`.
     watermark : str, optional
@@ -201,7 +204,8 @@ def rolling_stream(  # 16 parameters: one for each public option
     options = {"min_periods": min_periods, "center": False, "closed": closed}
     options |= {"nan_policy": nan_policy, "inf": inf, "algorithm": algorithm}
     references = ColumnReferences(df)
-    request = Request(partition_by, order_by, window, aggs, options, zone="UTC").by_name(references)
+    zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
+    request = Request(partition_by, order_by, window, aggs, options, zone=zone).by_name(references)
     df = references.frame()
     plan = request.plan(df.schema, case_sensitive=references.case_sensitive)
     _check(df, plan, watermark)
@@ -282,8 +286,8 @@ def _check_initial(initial: DataFrame, df: DataFrame, plan: WalkPlan) -> None:
 def _kept_for(plan: WalkPlan, watermark: str | None, ttl: Any) -> int | None:
     """Return for how many microseconds a series without new rows is kept; None for ever."""
     widths = [window.given for window in plan.windows if window.by_width]
-    widest = max(widths, key=width_in_microseconds, default=None)
-    needed = 0 if widest is None else width_in_microseconds(widest)
+    widest = max(widths, key=lambda width: width_in_microseconds(at_most(width)), default=None)
+    needed = 0 if widest is None else width_in_microseconds(at_most(widest))
     if ttl is None:
         bounded = watermark is not None and len(widths) == len(plan.windows) and not plan.numbers_rows
         return needed if bounded else None
@@ -321,8 +325,11 @@ def _check(df: DataFrame, plan: WalkPlan, watermark: str | None) -> None:
         raise ValueError("partition_by must name at least one column, whose values identify the series")
     if plan.looks_ahead:
         raise ValueError("window must not look ahead of its row on a stream")
-    if any(window.by_calendar for window in plan.windows):
-        raise ValueError("window must be a number of rows or a fixed duration (at most weeks) on a stream")
+    if (offset := without_bound(plan)) is not None:
+        raise ValueError(
+            "window must be rows, a duration, or months, quarters or years as text such as '1 month' on a "
+            f"stream, which keeps the rows that later windows reach; got {offset}"
+        )
     if any(isinstance(window.given, Expanding) for window in plan.windows):
         raise ValueError(
             "window must be a number of rows or a duration on a stream; got Expanding. For "
@@ -684,7 +691,7 @@ def definition_of(plan: WalkPlan, schema: T.StructType, watermark: str | None, t
 
 def _described_window(window: CallWindow) -> dict[str, Any]:
     """Return a window as text, and whether its size is a number of rows."""
-    size = parse_width(window.given) or window.given if window.by_width else window.given
+    size = parse_width(at_most(window.given)) or window.given if window.by_width else window.given
     return {"text": str(window.given), "rows": not window.by_width, "size": str(Fraction(size))}
 
 

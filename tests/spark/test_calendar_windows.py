@@ -14,6 +14,8 @@ import rollstat.spark as rs
 from rollstat.spark.batch_walk import Walk
 from rollstat.spark.labels import LabelWalk, on_labels
 from rollstat.spark.request import Request
+from rollstat.spark.stream_series import RETURNED, Entries, SeriesRows
+from rollstat.spark.structured_streaming import check_restart, definition_of
 from tests.spark.test_batch_walk import ARROW, SCHEMA, cut
 
 BERLIN = "Europe/Berlin"
@@ -187,7 +189,52 @@ def test_mistakes_are_named(change, message):
         Request(**given | change).plan(SCHEMA)
 
 
-def test_offsets_are_not_split_and_streams_take_none(spark):
+@settings(max_examples=40)
+@given(
+    lengths=st.lists(st.integers(1, 60), min_size=1, max_size=3),
+    sizes=st.lists(st.integers(1, 30), min_size=1, max_size=4),
+    window=st.sampled_from(["1 month", "2 quarters"]),
+    horizon=st.sampled_from([1, 2]),
+    zone=st.sampled_from([BERLIN, None]),
+    seed=st.integers(0, 2**31),
+)
+def test_streams_of_months(lengths, sizes, window, horizon, zone, seed):
+    rng = np.random.default_rng(seed)
+    every = [random_times(length, rng) for length in lengths]
+    y = rng.integers(-9, 9, sum(lengths))
+    late = rng.integers(0, 1 + 20 * 24 * (horizon - 1), sum(lengths)) * np.timedelta64(1, "h")
+    order = np.argsort(np.concatenate(every) + late, kind="stable")
+    series, state = SeriesRows(plan(window, zone), horizon=horizon, part=5), Entries()
+    returned, number = np.zeros(sum(lengths), np.bool_), np.repeat(np.arange(len(lengths)), lengths)
+    for batch in cut(table(every, y).take(pa.array(order)), sizes):
+        for found in series.run(batch, state):
+            rows = np.asarray(found["row"])
+            assert found["fate"].to_pylist() == [RETURNED] * len(rows)
+            returned[rows] = True
+            for own in np.unique(number[rows]):
+                so_far = np.flatnonzero(returned & (number == own))
+                times = in_zone(np.concatenate(every)[so_far], zone)
+                total = rollstat.rolling_sum(y[so_far], window, min_periods=1, times=times)
+                wanted = total[np.searchsorted(so_far, rows[number[rows] == own])]
+                assert np.asarray(found["new0"])[number[rows] == own].tolist() == wanted.tolist()
+
+
+def test_the_state_of_a_stream_holds_a_month():
+    series, state = SeriesRows(plan("1 month"), horizon=1, part=50), Entries()
+    times = np.arange("2024-01-01", "2025-01-01", dtype="M8[h]").astype("M8[us]")
+    for batch in cut(table([times], np.zeros(len(times), np.int64)), [500]):
+        list(series.run(batch, state))
+        assert len(state) <= 33 * 24 // 50 + 2
+
+
+def test_a_restarted_stream_may_take_shorter_months():
+    before, after = (definition_of(plan(window), SCHEMA, None, None) for window in ("2 quarters", "1 month"))
+    check_restart(before, after)
+    with pytest.raises(ValueError, match="window was 1mo and is 2q"):
+        check_restart(after, before)
+
+
+def test_offsets_are_not_split_and_streams_take_only_months(spark):
     frame = spark.range(1).selectExpr("id as key", "timestamp_seconds(id) as time", "id as y")
     request = {"order_by": "time", "aggs": [rs.sum("y")]}
     with pytest.raises(
@@ -198,7 +245,10 @@ def test_offsets_are_not_split_and_streams_take_none(spark):
         spark.readStream.format("rate").load().selectExpr("value as key", "timestamp as time", "value as y")
     )
     for aggs, message in (
-        (rs.sum("y").over("1 month"), "window must be a number of rows or a fixed duration"),
+        (
+            rs.sum("y").over(pd.offsets.BDay(2)),
+            "text such as '1 month' on a stream.*got a window of a DateOffset",
+        ),
         (rs.sum("y").over("1 day", equal_times="all"), "must not look ahead"),
     ):
         with pytest.raises(ValueError, match=message):
