@@ -191,7 +191,7 @@ def rolling(  # 18 parameters: one for each public option
         every = whole_number("step", step, 1)
         if at is not None:
             raise ValueError("step does not apply to labels: pass fewer labels instead")
-        given |= {"df": df.withColumn(_ONE, F.lit(1)), "aggs": _with_positions(aggs)}
+        given["df"], given["aggs"] = with_numbers(df, aggs)
     frame, plan, unbounded, old = _planned(**given)
     split = _check_split(split, unbounded)
     # The length of a local frame is known to be small.
@@ -204,17 +204,28 @@ def rolling(  # 18 parameters: one for each public option
     kept = [rows[name] for name in rows.columns[: len(old)]]
     if at is not None:
         rows, kept = labels_of(rows, plan, len(old))
-    made = [filled(rows[field.name], field.dataType, fill_value) for field in new]
+    fields = new if step is None else new[:-1]
+    made = [filled(rows[field.name], field.dataType, fill_value) for field in fields]
+    made += [rows[field.name] for field in new[len(fields) :]]
     names = [*old, *(field.name for field in plan.fields)]
     result = rows.select(*(column.alias(name) for column, name in zip([*kept, *made], names)))
-    return result if step is None else result.where(F.col(_NUMBER) % every == 0).drop(_ONE, _NUMBER)
+    return result if step is None else every_row(result, every)
 
 
-def _with_positions(aggs: Any) -> Any:
-    """Return the statistics, and the position of each row, that of the maximum of a window of it alone."""
+def every_row(result: DataFrame, step: int) -> DataFrame:
+    """Return every `step`-th row of a result whose last statistic is the number of each row."""
+    return result.where(F.col(_NUMBER) % step == 0).drop(_ONE, _NUMBER)
+
+
+def with_numbers(df: DataFrame, aggs: Any) -> tuple[DataFrame, Any]:
+    """Return a frame and its statistics, with the number of each row as the last of them.
+
+    The number is the position of the maximum in a window of the row alone.
+    """
     options = {"min_periods": 1, "center": False, "closed": None, "equal_times": "past"}
     number = Aggregate("argmax", (_ONE,), {}, (_NUMBER,), (1,), options)
-    return {**aggs, _NUMBER: number} if isinstance(aggs, Mapping) else [*aggs, number]
+    numbered = {**aggs, _NUMBER: number} if isinstance(aggs, Mapping) else [*aggs, number]
+    return df.withColumn(_ONE, F.lit(1)), numbered
 
 
 def _planned(

@@ -42,7 +42,7 @@ from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcesso
 
 import rollstat
 from rollstat.calendar_units import at_most
-from rollstat.options import parse_width
+from rollstat.options import DEFAULTS, parse_width, whole_number
 from rollstat.spark.aggregates import CallWindow, SparkCall, parse_window
 from rollstat.spark.batch_walk import WalkPlan
 from rollstat.spark.buckets import without_bound
@@ -54,7 +54,7 @@ from rollstat.spark.request import (
     filled,
     with_plain_names,
 )
-from rollstat.spark.route import HASH, hash_of
+from rollstat.spark.route import HASH, every_row, hash_of, with_numbers
 from rollstat.spark.start import ROCKS_DB, STATE_STORE, known_warnings
 from rollstat.spark.stream_series import (
     HEADER,
@@ -93,7 +93,7 @@ _TASK, _TASK_ENTRY = (
 
 
 @known_warnings()
-def rolling_stream(  # 16 parameters: one for each public option
+def rolling_stream(  # 17 parameters: one for each public option
     df: DataFrame,
     *,
     partition_by: ColumnLike | Sequence[ColumnLike],
@@ -109,6 +109,7 @@ def rolling_stream(  # 16 parameters: one for each public option
     closed: str | None = None,
     nan_policy: str = "omit",
     inf: str = "value",
+    step: int | None = None,
     fill_value: Any = None,
     algorithm: str = "auto",
 ) -> DataFrame:
@@ -156,6 +157,8 @@ def rolling_stream(  # 16 parameters: one for each public option
         needs its own name.
     min_periods, closed, nan_policy, inf, algorithm
         As in the array functions.
+    step : int, optional
+        As in :func:`rollstat.spark.rolling`; needs `watermark`. Progress reports count all rows.
     fill_value : scalar, optional
         As in :func:`rollstat.spark.rolling`.
     center : bool
@@ -201,6 +204,15 @@ def rolling_stream(  # 16 parameters: one for each public option
     ... )
     """
     _check_frames(df, initial, center)
+    if step is not None:
+        every = whole_number("step", step, 1)
+        if watermark is None:
+            raise ValueError(
+                "step needs watermark= on a stream: without one, a late row changes the numbers of rows that "
+                f"have been returned; got step={step}"
+            )
+        df, aggs = with_numbers(df, aggs)
+        initial = None if initial is None else with_numbers(initial, aggs)[0]
     options = {"min_periods": min_periods, "center": False, "closed": closed}
     options |= {"nan_policy": nan_policy, "inf": inf, "algorithm": algorithm}
     references = ColumnReferences(df)
@@ -211,7 +223,8 @@ def rolling_stream(  # 16 parameters: one for each public option
     _check(df, plan, watermark)
     made = {}
     if fill_value is not None:
-        made = {each.name: filled(F.col(f"`{each.name}`"), each.dataType, fill_value) for each in plan.fields}
+        fields = plan.fields if step is None else plan.fields[:-1]
+        made = {each.name: filled(F.col(f"`{each.name}`"), each.dataType, fill_value) for each in fields}
     if initial is not None:
         initial = references.frame(initial)
         _check_initial(initial, df, plan)
@@ -227,6 +240,7 @@ def rolling_stream(  # 16 parameters: one for each public option
     processor = _Processor(plan, definition, delay=_delay(watermark), keep=keep)
     answers = _answers(rows, columns, processor, initial)
     result = _returned(answers, [*given, *plan.fields], metrics).drop(*references.added)
+    result = result if step is None else every_row(result, every)
     return result.withColumns(made) if made else result
 
 
@@ -652,7 +666,8 @@ def _described(call: SparkCall, columns: Sequence[str], plan: WalkPlan) -> str:
     """Return a call as text; `columns` are the names of all inputs."""
     inputs = [columns[number] for number in call.inputs]
     parameters = [f"{name}={_plain(value)}" for name, value in sorted(call.parameters.items())]
-    own = [f"{key}={value!r}" for key, value in call.window.options.items() if plan.options[key] != value]
+    common = {**DEFAULTS, **plan.options}
+    own = [f"{key}={value!r}" for key, value in call.window.options.items() if common[key] != value]
     return " ".join([f"{call.statistic}({', '.join([*inputs, *parameters])})", *own])
 
 

@@ -375,6 +375,8 @@ def test_every_third_row_of_each_series(spark):
         assert found.columns == ["key", "id", "x", "m", "s"]
         wanted = sorted((row for rows in series for row in rows[::3]), key=lambda row: row["id"])
         assert found.toArrow().sort_by("id").to_pylist() == wanted
+    filled = rolling(frame, aggs={"m": aggs["m"]}, step=3, fill_value=0.5, **given).toArrow()
+    assert filled.sort_by("id")["m"].to_pylist()[0] == 0.5
     with pytest.raises(ValueError, match="step must be"):
         rolling(frame, aggs=aggs, step=0, **given)
     with pytest.raises(ValueError, match="step does not apply to labels"):

@@ -136,6 +136,29 @@ def test_behind_a_watermark_rows_come_in_order(spark, tmp_path):
 
 
 @pytest.mark.spark
+def test_every_third_row_behind_a_watermark(spark, tmp_path):
+    table = readings(300).select(["row", "time", "x"])
+    for number, first in enumerate((60, 180)):
+        write(table.slice(first, 120), tmp_path, number)
+    frame = spark.createDataFrame(table).selectExpr("row % 2 AS odd", "*")
+    stream = spark.readStream.schema(frame.select("row", "time", "x").schema)
+    stream = stream.option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
+    arguments = {"partition_by": "odd", "order_by": "time", "window": 5, "step": 3, "fill_value": 0.5}
+    arguments["aggs"] = {"m": ("median", "x")}
+    initial = frame.where("row < 60")
+    stream = stream.selectExpr("row % 2 AS odd", "*")
+    result = rolling_stream(stream, watermark="1 second", initial=initial, **arguments)
+    assert result.columns == ["odd", "row", "time", "x", "m"]
+    writer = result.writeStream.format("parquet").option("path", str(tmp_path / "out"))
+    query = writer.option("checkpointLocation", str(tmp_path / "state")).trigger(availableNow=True).start()
+    query.awaitTermination()
+    found = spark.read.parquet(str(tmp_path / "out")).toArrow().sort_by("row")
+    whole = rolling(frame, **arguments).where("row >= 60").toArrow().sort_by("row")
+    assert 70 <= len(found) <= 80
+    assert_same(found, whole.slice(0, len(found)))
+
+
+@pytest.mark.spark
 def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
     (tmp_path / "in").mkdir()
     stream = spark.readStream.schema(SCHEMA).parquet(str(tmp_path / "in"))
@@ -154,6 +177,7 @@ def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
         ({"order_by": "x"}, TypeError, "order_by: 'x' is double; streams are ordered by"),
         ({"order_by": "row", "watermark": "1 hour"}, TypeError, "a watermark needs a timestamp"),
         ({"initial": stream}, ValueError, "initial must be a batch frame with the columns"),
+        ({"step": 2}, ValueError, "step needs watermark= on a stream: without one, .*; got step=2"),
         ({"fill_value": "none"}, ValueError, "fill_value must be a value of double; got 'none'"),
         ({"window": "soon"}, ValueError, "window must be a duration"),
         ({"window": rollstat.Forward(2)}, ValueError, "window must not look ahead of its row"),
