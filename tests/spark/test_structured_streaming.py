@@ -184,7 +184,7 @@ def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
         (
             {"window": rollstat.Expanding()},
             ValueError,
-            "window must be a number of rows or a duration .* give a window of 50 half-lives",
+            "window must be a number of rows or a duration .* pass a window of 50 half-lives",
         ),
     ):
         with pytest.raises(error, match=message):
