@@ -234,7 +234,7 @@ def _load_symbols(code: bytes, signature: Any, target_context: Any) -> None:
 
 def _digest_of_code(function: FunctionType) -> str:
     """Return the digest of a function, all that it imports, and how this process compiles."""
-    source = source_digest(Path(function.__code__.co_filename).resolve())
+    source = source_digest(os.path.realpath(function.__code__.co_filename))
     settings = config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT
     return digest_of(f"{function.__module__}.{function.__qualname__}", source, settings, _VERSIONS)
 

@@ -18,6 +18,7 @@ belongs to them stands for itself. All other modules are digested by content.
 
 import builtins
 import dis
+import os
 import sys
 import sysconfig
 from collections.abc import Iterable
@@ -56,8 +57,8 @@ _WHOLE = None
 _VALUE: _Reads = {_WHOLE: {}}
 _ABSENT = object()
 # A change of this file changes all digests. Without sources, nothing is stored under them.
-_SOURCE = Path(__file__).resolve()
-_FORMAT = file_digest(_SOURCE) if _SOURCE.suffix == ".py" and _SOURCE.exists() else ""
+_SOURCE = os.path.realpath(__file__)
+_FORMAT = file_digest(_SOURCE) if _SOURCE.endswith(".py") and os.path.exists(_SOURCE) else ""
 _STANDARD = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")]
 
 
@@ -162,7 +163,7 @@ def _jit_options(function: FunctionType) -> dict[str, Any] | None:
 
 @cache
 def _source(file: str) -> str:
-    return source_digest(Path(file).resolve())
+    return source_digest(os.path.realpath(file))
 
 
 def _home(function: FunctionType) -> str:

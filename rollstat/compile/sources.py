@@ -9,25 +9,27 @@ of a class of the package is its file's digest; any other class brings the diges
 :mod:`rollstat.compile.code`. If there is none, the kernel is not cached.
 """
 
+import glob
 import hashlib
 import inspect
+import os
 import re
 import time
 from functools import cache
-from pathlib import Path
 
-_PACKAGE = Path(__file__).resolve().parent.parent
+_FOLDER = os.path.dirname(os.path.realpath(__file__))
+_PACKAGE = os.path.dirname(_FOLDER)
+# Regular expressions that begin with a character are searched for faster than those that begin with ^.
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:import[ \t]+(?P<whole>rollstat[\w.]*)"
-    rb"|from[ \t]+(?P<package>rollstat[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n]*))",
-    re.MULTILINE,
+    rb"\n[ \t]*(?:import[ \t]+(?P<whole>rollstat[\w.]*)"
+    rb"|from[ \t]+(?P<package>rollstat[\w.]*)[ \t]+import[ \t]*"
+    rb"(?P<names>\((?:[^)#]|#[^\n]*)*\)|[^\n]*))"
 )
 _COMMENT = re.compile(rb"#[^\n]*")
 _NAME = re.compile(rb"(\w+)(?:[ \t]+as[ \t]+\w+)?")
 # Every kernel depends on the decorator and all that it imports: how it is compiled, and what its key is. A
 # kernel that adds two vectors imports neither their type nor its operators.
-_DECORATOR = Path(__file__).resolve().with_name("jit.py")
-_VECTORS = sorted(_DECORATOR.parent.glob("simd/*.py"))
+_OF_ALL = os.path.join(_FOLDER, "jit.py"), *glob.glob(os.path.join(_FOLDER, "simd", "*.py"))
 
 
 class NotFixedError(Exception):
@@ -39,63 +41,63 @@ def digest_of(*parts: object) -> str:
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
 
 
-def _module_file(parts: list[str]) -> Path | None:
-    """Return the file of the module with these dotted parts, or None if there is no such module."""
-    path = _PACKAGE.joinpath(*parts[1:])
-    candidates = (path.with_suffix(".py"), path / "__init__.py") if parts[1:] else (path / "__init__.py",)
-    return next((file for file in candidates if file.exists()), None)
+@cache
+def _module_file(name: str) -> str | None:
+    """Return the file of the module with this dotted name, or None if there is no such module."""
+    path = os.path.join(_PACKAGE, *name.split(".")[1:])
+    return next(filter(os.path.exists, (f"{path}.py", os.path.join(path, "__init__.py"))), None)
 
 
-def _imported_files(text: bytes) -> frozenset[Path]:
+def _imported_files(text: bytes) -> frozenset[str]:
     """Return the files of the package that the import statements of a source text name.
 
     ``from rollstat.kernels.tree import add`` and ``from rollstat.kernels import tree`` both name the
     file ``kernels/tree.py``. If `add` comes from the ``__init__`` of a package, it names that ``__init__``.
     The top-level ``__init__`` only exports public names and no kernel may import from it.
     """
-    files: set[Path | None] = set()
-    for match in _IMPORT.finditer(_COMMENT.sub(b"", text)):
-        if match["whole"]:
-            files.add(_module_file(match["whole"].decode().split(".")))
-            continue
-        package = match["package"].decode().split(".")
-        if b"*" in match["names"]:
-            files.add(_module_file(package))
-        for name in _NAME.findall(match["names"]):
-            files.add(_module_file([*package, name.decode()]) or _module_file(package))
-    return frozenset(file for file in files if file and file != _PACKAGE / "__init__.py")
+    files: set[str | None] = set()
+    for match in _IMPORT.finditer(b"\n" + text):
+        package = (match["whole"] or match["package"]).decode()
+        file = _module_file(package)
+        names = _COMMENT.sub(b"", match["names"] or b"") if str(file).endswith("__init__.py") else b""
+        files.update(
+            [_module_file(f"{package}.{name.decode()}") or file for name in _NAME.findall(names)] or [file]
+        )
+    return frozenset(file for file in files if file and file != _module_file("rollstat"))
 
 
 _STARTED = time.time()
 
 
-def _is_changed(file: Path) -> bool:
+def _is_changed(file: str) -> bool:
     """Return whether a file was written after this process started, so the code in memory may be another.
 
     A time in the future says that a clock is wrong, not that the file has changed.
     """
-    return _STARTED < file.stat().st_mtime <= time.time()
+    return _STARTED < os.stat(file).st_mtime <= time.time()
 
 
 @cache
-def _content(path: Path) -> tuple[str, frozenset[Path]]:
+def _content(path: str) -> tuple[str, frozenset[str]]:
     """Return the digest of one file, and the files of the package that it imports."""
-    text = path.read_bytes()
+    with open(path, "rb") as file:
+        text = file.read()
     return hashlib.sha256(text).hexdigest(), _imported_files(text)
 
 
-def file_digest(path: Path) -> str:
+def file_digest(path: str) -> str:
     """Return the digest of one file."""
     return _content(path)[0]
 
 
-def _label(file: Path) -> str:
+def _label(file: str) -> str:
     """Return the name of a source file for a key; it includes the folder inside the package."""
-    return file.relative_to(_PACKAGE).as_posix() if file.is_relative_to(_PACKAGE) else file.name
+    inner = file.removeprefix(_PACKAGE + os.sep)
+    return os.path.basename(file) if inner == file else inner.replace(os.sep, "/")
 
 
 @cache
-def source_digest(path: Path) -> str:
+def source_digest(path: str) -> str:
     """Return the digest of a file and of all files of the package that it imports, directly or indirectly.
 
     Raises
@@ -103,8 +105,8 @@ def source_digest(path: Path) -> str:
     NotFixedError
         If one of these files was written after this process started, or is not there.
     """
-    seen: set[Path] = set()
-    waiting = [path, _DECORATOR, *_VECTORS]
+    seen: set[str] = set()
+    waiting = [path, *_OF_ALL]
     try:
         while waiting:
             file = waiting.pop()
@@ -116,7 +118,7 @@ def source_digest(path: Path) -> str:
         raise NotFixedError(f"the source {error.filename} cannot be read: {error.strerror}") from None
     if changed:
         raise NotFixedError(f"{changed[0]} was written after this process started")
-    return digest_of(*(part for file in sorted(seen) for part in (_label(file), _content(file)[0])))
+    return digest_of(*sorted((_label(file), _content(file)[0]) for file in seen))
 
 
 def class_digest(cls: type) -> str:
@@ -130,6 +132,6 @@ def class_digest(cls: type) -> str:
     members = vars(cls)
     if "__code_digest__" in members:
         return str(members["__code_digest__"])
-    if cls.__module__.partition(".")[0] == _PACKAGE.name:
-        return source_digest(Path(inspect.getfile(cls)).resolve())
+    if cls.__module__.partition(".")[0] == os.path.basename(_PACKAGE):
+        return source_digest(os.path.realpath(inspect.getfile(cls)))
     raise NotFixedError(members.get("__not_stored__", "its class has no digest"))
