@@ -27,7 +27,6 @@ from numba import config, typeof, types
 from numba.core.datamodel.models import PrimitiveModel
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import NativeValue, intrinsic, register_model, unbox
-from numba.np.arrayobj import populate_array
 
 from rollstat.compile.jit import kernel
 
@@ -116,6 +115,8 @@ def _value(context, builder, type_, words, place):
         return context.make_tuple(builder, type_, items), place
     word = _load(builder, words, place)
     if isinstance(type_, types.Array):
+        from numba.np.arrayobj import populate_array
+
         shape = [_load(builder, words, place + 1 + k) for k in range(type_.ndim)]
         size = _WORD(context.get_abi_sizeof(context.get_data_type(type_.dtype)))
         strides = [size]
