@@ -40,6 +40,8 @@ import numba
 from llvmlite import binding
 from numba import config, types
 from numba.core.caching import CompileResultCacheImpl, _Cache
+from numba.core.codegen import CodeLibrary, JITCodeLibrary
+from numba.core.compiler import compile_result
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 from numba.core.serialize import NumbaPickler
@@ -269,19 +271,19 @@ def mark(function: FunctionType, variant: Hashable) -> None:
             (folder / _marker(function, variant, _target())).touch()
 
 
-def _without_llvm_code(library: tuple[str, str, tuple[bytes, bytes]]) -> Any:
-    """Return the pickled library of a kernel without the LLVM code of its functions, two thirds of the file.
+class _StoredLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
+    """Machine code of a kernel, without LLVM code: the kernels that call it link its `inner` dispatcher.
 
-    Numba would need that code to link the kernel into callers, but these link its `inner` dispatcher. Only
-    the names are left, by which Numba knows what the machine code defines.
+    Numba would make an LLVM module for each library, and read the names that it defines from LLVM code.
     """
-    name, kind, (machine_code, code) = library
-    module = binding.parse_bitcode(code)
-    defined = [
-        thing.name for thing in (*module.functions, *module.global_variables) if not thing.is_declaration
-    ]
-    lines = [f'@"{name}" = global i8 0' for name in defined if name.startswith(_MANGLED)]
-    return name, kind, (machine_code, binding.parse_assembly("\n".join(lines)).as_bitcode())
+
+    def __init__(self, codegen: Any, name: str, machine_code: bytes, defined: list[str]) -> None:
+        CodeLibrary.__init__(self, codegen, name)
+        engine = codegen._engine
+        engine._ee.add_object_file(binding.ObjectFileRef.from_data(machine_code))
+        engine._defined_symbols.update(defined)
+        engine.finalize_object()
+        self._finalized = True
 
 
 class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
@@ -350,12 +352,32 @@ class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
 
     def packed(self, result: Any) -> Any:
         """Return what is stored of a result of the compiler."""
-        library, *rest = CompileResultCacheImpl.reduce(None, result)
+        (name, _, (machine_code, code)), descriptor, environment, signature, *_, reload_init, environments = (
+            CompileResultCacheImpl.reduce(None, result)
+        )
         result.library._shared_module = None  # a copy of its LLVM code that nothing else needs
-        return _without_llvm_code(library), *rest
+        module = binding.parse_bitcode(code)
+        things = *module.functions, *module.global_variables
+        names = [thing.name for thing in things if not thing.is_declaration]
+        library = name, machine_code, [name for name in names if name.startswith(_MANGLED)]
+        return library, descriptor, environment, signature, reload_init, environments
 
     def unpacked(self, parts: Any, sig: Any, target_context: Any) -> Any:
         """Return the result of the compiler from what is stored of it."""
-        (_, _, (machine_code, _)), *_ = parts
+        (name, machine_code, defined), descriptor, environment, signature, reload_init, environments = parts
+        for prepare in reload_init:
+            prepare()
         _load_symbols(machine_code, sig, target_context)
-        return CompileResultCacheImpl.rebuild(None, target_context, parts)
+        library = _StoredLibrary(target_context.codegen(), name, machine_code, defined)
+        function = target_context.get_executable(library, descriptor, environment)
+        for each in environments:
+            library.codegen.set_env(each.env_name, each)
+        return compile_result(
+            target_context=target_context,
+            entry_point=function,
+            library=library,
+            fndesc=descriptor,
+            environment=environment,
+            signature=signature,
+            objectmode=False,
+        )

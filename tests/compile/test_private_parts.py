@@ -42,15 +42,21 @@ CALLED = {
     },
     "cache": {
         "numba.core.caching:CompileResultCacheImpl.reduce": "self data",
-        "numba.core.caching:CompileResultCacheImpl.rebuild": "self target_context payload",
         "numba.core.caching:_Cache.load_overload": "self sig target_context",
         "numba.core.caching:_Cache.save_overload": "self sig data",
         "numba.core.runtime:rtsys.initialize": "ctx",
         "numba.core.serialize:NumbaPickler": "file",
         "numba.core.sigutils:normalize_signature": "sig",
         "numba.misc.appdirs:AppDirs": "=appname =appauthor",
+        "numba.core.codegen:CodeLibrary": "codegen name",
+        "numba.core.codegen:JITCPUCodegen.set_env": "self env_name env",
+        "numba.core.cpu:CPUContext.get_executable": "self library fndesc env",
+        "numba.core.compiler:compile_result": (
+            "=target_context =entry_point =library =fndesc =environment =signature =objectmode"
+        ),
+        "llvmlite.binding:ObjectFileRef.from_data": "data",
+        "llvmlite.binding:ExecutionEngine.add_object_file": "self obj_file",
         "llvmlite.binding:parse_bitcode": "bitcode",
-        "llvmlite.binding:parse_assembly": "llvmir",
     },
     "pipeline": {
         "numba.core.compiler:CompilerBase.define_pipelines": "self",
@@ -131,6 +137,10 @@ ATTRIBUTES = {
     "a code library": (
         lambda: cpu_target.target_context.codegen().create_library("rollstat"),
         "_linking_libraries _final_module _finalized",
+    ),
+    "the engine of LLVM": (
+        lambda: cpu_target.target_context.codegen()._engine,
+        "_ee _defined_symbols finalize_object",
     ),
     "the identity of a function": (
         lambda: import_module("numba.core.bytecode").FunctionIdentity.from_function(_add.py_func),
