@@ -360,6 +360,8 @@ class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
         things = *module.functions, *module.global_variables
         names = [thing.name for thing in things if not thing.is_declaration]
         library = name, machine_code, [name for name in names if name.startswith(_MANGLED)]
+        # Code reads an environment for its constants; to load one imports a module of Numba.
+        environments = [each for each in environments if each.consts]
         return library, descriptor, environment, signature, reload_init, environments
 
     def unpacked(self, parts: Any, sig: Any, target_context: Any) -> Any:

@@ -210,6 +210,9 @@ class _Kernel(CPUDispatcher):
         with interrupts.held_back():
             return super().compile(sig)
 
+    def _compilation_chain_init_hook(self):
+        pass  # it reads the metadata of all installed packages, which takes longer than loading a kernel
+
     def get_call_template(self, args, kws):
         return self.inner.get_call_template(args, kws)
 

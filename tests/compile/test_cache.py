@@ -10,7 +10,7 @@ import pytest
 from numba import config
 
 from rollstat.compile import cache
-from tests.small_package import make_package
+from tests.small_package import call_high, make_package, make_two_kernels
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CALL = """
@@ -146,3 +146,12 @@ def test_a_slow_compile_is_reported_once(monkeypatch, caplog):
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "rollstat.warmup()" in caplog.text
     assert [kernel.seconds for kernel in cache.compiled_kernels] == [0.5, 1.5, 2.5, 3.0]
+
+
+def test_a_stored_kernel_loads_nothing_that_only_compiling_needs(tmp_path):
+    make_two_kernels(tmp_path)
+    assert call_high(tmp_path) == (20, 0)
+    modules = "__import__('sys').modules"
+    found = f"'numba.np.arrayobj' in {modules} or {modules}['numba.core.entrypoints']._already_initialized"
+    assert call_high(tmp_path, argument=f"(high(1), int({found}))[1]") == (10, 1)
+    assert call_high(tmp_path, argument=f"(high.py_func, high(1.0), int({found}))[2]") == (20, 1)

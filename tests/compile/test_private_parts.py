@@ -26,6 +26,7 @@ CALLED = {
         "numba.core.registry:CPUDispatcher.get_overload": "self sig",
         "numba.core.registry:CPUDispatcher.add_overload": "self cres",
         "numba.core.registry:CPUDispatcher._compile_for_args": "self args kws",
+        "numba.core.registry:CPUDispatcher._compilation_chain_init_hook": "self",
         "numba.core.callconv:NumpyErrorModel.fp_zero_division": "self builder exc_args loc",
         "numba.core.imputils:lower_constant": "type",
         "numba.core.types:Dispatcher": "dispatcher",
