@@ -8,8 +8,9 @@
 
 A micro-batch brings a few rows to each of many series. So the rows of many series lie end to end, and one
 call computes the new rows of all. A part has `PART` rows and is never changed, unless a late row belongs into
-it: a batch writes new parts and the tail, and removes the parts that windows have left. The state depends on
-no kernel.
+it: a batch writes new parts and the tail. It reads the parts that the windows of the last row reach. It reads
+the older parts too if a window of a late row starts there, and if it may complete a part, to remove those
+that no window can reach any more. The state depends on no kernel.
 
 A row that comes after a later row of its series is put in its place, if the state holds a row before its
 windows; otherwise it is late. So with a horizon of 2 the state holds the windows of all rows within the
@@ -62,6 +63,8 @@ class Entry(NamedTuple):
         Number of the first part, and how many there are.
     last : int
         Time of the last row in microseconds, if series are forgotten by their times.
+    older : int
+        How many of the parts, from the first one, no window of the last row or a later row reaches.
     """
 
     rows: bytes
@@ -69,6 +72,7 @@ class Entry(NamedTuple):
     first: int = 0
     parts: int = 0
     last: int = 0
+    older: int = 0
 
 
 class Entries(dict[tuple[str, int], Any]):
@@ -81,11 +85,12 @@ class Entries(dict[tuple[str, int], Any]):
 
 @dataclass
 class _Series:
-    """A series in the state, and its held rows."""
+    """A series in the state, and its rows without those of its `unread` first parts."""
 
     key: str
-    header: Entry | None
+    header: Entry
     rows: list[pa.RecordBatch]
+    unread: int
 
     @property
     def held(self) -> int:
@@ -177,7 +182,7 @@ class SeriesRows:
         given: list[_Series] = []
         first = size = 0
         for i, key in enumerate(keys):
-            given.append(self._read(key, state, schema))
+            given.append(self._read(key, state, schema, edges[i + 1] - edges[i]))
             size += given[-1].held + edges[i + 1] - edges[i]
             if size >= _ROWS or i + 1 == len(keys):
                 part = rows.slice(edges[first], edges[i + 1] - edges[first])
@@ -214,17 +219,25 @@ class SeriesRows:
         columns = [column.cast(stored_type(column.type)) for column in columns]
         return pa.RecordBatch.from_arrays(columns, names=list(map(str, self.columns)))
 
-    def _read(self, key: str, state: Any, schema: pa.Schema) -> _Series:
-        """Return a series from the state."""
+    def _read(self, key: str, state: Any, schema: pa.Schema, new: int) -> _Series:
+        """Return a series from the state, with older parts only if `new` rows may complete a part."""
         stored = state.getValue((key, HEADER))
         if stored is None:
             self.new_keys.append(key)
-            return _Series(key, None, [])
+            return _Series(key, Entry(b""), [], 0)
         header = Entry(*stored)
-        numbers = range(header.first, header.first + header.parts)
-        messages = [*(state.getValue((key, number))[0] for number in numbers), header.rows]
-        rows = [pa.ipc.read_record_batch(pa.py_buffer(message), schema) for message in messages]
-        return _Series(key, header, rows)
+        tail = pa.ipc.read_record_batch(pa.py_buffer(header.rows), schema)
+        series = _Series(key, header, [tail], header.parts)
+        self._read_parts(series, state, header.older if tail.num_rows + new < self.part else 0)
+        return series
+
+    def _read_parts(self, series: _Series, state: Any, first: int) -> None:
+        """Read the unread parts of a series from the part `first` on."""
+        numbers = range(series.header.first + first, series.header.first + series.unread)
+        messages = [state.getValue((series.key, number))[0] for number in numbers]
+        schema = series.rows[0].schema
+        read = [pa.ipc.read_record_batch(pa.py_buffer(message), schema) for message in messages]
+        series.rows, series.unread = read + series.rows, first
 
     def _step(
         self, given: list[_Series], rows: pa.RecordBatch, new: NDArray[np.int64], state: Any
@@ -238,15 +251,22 @@ class SeriesRows:
         late = sign < 0
         order = [both.column(self.columns.index(index)) for index in self.plan.order] if late.any() else []
         place = _in_order(order, number)
-        dropped = np.array([0 if series.header is None else series.header.dropped for series in given])
+        first_new = int(held.sum())
+        unread = self.part * np.array([series.unread for series in given])
+        dropped = np.array([series.header.dropped for series in given]) + unread
         while True:
             merged = self._merged(both, place, number)
-            begin = merged.edges[merged.number]
-            lost = late[place] & (dropped[merged.number] > 0) & (merged.first <= begin)
+            cut = (dropped[merged.number] > 0) & (merged.first <= merged.edges[merged.number])
+            more = np.unique(merged.number[cut & (place >= first_new) & (unread[merged.number] > 0)])
+            if len(more):
+                for i in more.tolist():
+                    self._read_parts(given[i], state, 0)
+                yield from self._step(given, rows, new, state)
+                return
+            lost = late[place] & cut
             if not lost.any():
                 break
             place = place[~lost]
-        first_new = int(held.sum())
         chosen = np.flatnonzero(place >= first_new)
         taken = place[chosen] - first_new
         if len(taken) < rows.num_rows:
@@ -375,15 +395,18 @@ class SeriesRows:
         times = [0] * len(given) if self.keep is None else self._times(merged.rows)[last].tolist()
         new = np.full(len(given), -1)
         new[merged.number[chosen[::-1]]] = chosen[::-1]
-        rows = zip(given, *(a.tolist() for a in (merged.edges, last, kept, anew, new, dropped)), times)
-        for series, begin, end, keep, start, first_new, before, time in rows:
+        columns = (merged.edges, last, kept, anew, new, dropped, first[last])
+        rows = zip(given, *(column.tolist() for column in columns), times)
+        for series, begin, end, keep, start, first_new, before, reached, time in rows:
             if first_new < 0:
                 continue
-            old = series.header or Entry(b"")
-            valid = 0 if start > begin else min(old.parts, (first_new - begin) // self.part)
-            gone = min((keep - begin) // self.part, valid)  # parts that windows have left
-            held = begin + gone * self.part if gone < valid else keep  # the first held row
-            tail = begin + valid * self.part if gone < valid else keep
+            old = series.header
+            origin = begin - series.unread * self.part  # of the first part
+            keep = origin if series.unread and start == begin else keep
+            valid = 0 if start > begin else min(old.parts, (first_new - origin) // self.part)
+            gone = min((keep - origin) // self.part, valid)  # parts that windows have left
+            held = origin + gone * self.part if gone < valid else keep  # the first held row
+            tail = origin + valid * self.part if gone < valid else keep
             number = old.first + valid
             while end + 1 - tail >= self.part:
                 part = _message(merged.rows.slice(tail, self.part))
@@ -393,7 +416,8 @@ class SeriesRows:
                 state.removeKey((series.key, away))
             before = held - begin + before if start == begin else held - start
             parts = old.first + gone, number - old.first - gone
-            entry = Entry(_message(merged.rows.slice(tail, end + 1 - tail)), before, *parts, time)
+            older = max(reached - 1 - held, 0) // self.part  # the row before shows that windows are whole
+            entry = Entry(_message(merged.rows.slice(tail, end + 1 - tail)), before, *parts, time, older)
             state.updateValue((series.key, HEADER), tuple(entry))
 
 

@@ -151,6 +151,39 @@ def test_a_batch_writes_in_proportion_to_its_new_rows():
     assert len(series.state) == 21  # twice the window, and the header
 
 
+@pytest.mark.parametrize("window", [40, "40s"])
+def test_a_batch_reads_the_parts_that_its_windows_reach(window):
+    read = []
+
+    class Counted(Entries):
+        def getValue(self, key):
+            read.append(key)
+            return self.get(key)
+
+    seconds = np.arange(200) * 10**6
+    rows = table([200], 1).set_column(1, "time", pa.array(seconds, pa.timestamp("us", "UTC")))
+    order = np.arange(200)
+    for row, places in ((120, 4), (145, 12), (165, 30)):  # come after so many later rows
+        order = np.insert(np.delete(order, row), row + places, row)
+    series, returned, counts = Series(window, min_periods=1), [], {}
+    series.rows.part, series.state = 10, Counted()
+    for batch in batches_of(rows, order, [1]):
+        read.clear()
+        (row,) = series.feed(batch)
+        assert len(set(read)) == len(read)  # nothing is read twice
+        counts[row["row"]] = len(read) - 1  # parts
+        returned.append(given(row))
+        if row["row"] >= 100:
+            wanted = results_so_far(returned, window, min_periods=1)[row["row"]]
+            assert tuple(row[name] for name in NAMES) == wanted
+    assert len(series.state) - 1 in (8, 9)
+    usual = [row for row in range(100, 200) if counts[row] <= 5]
+    assert len(usual) == 88  # ten rows complete a part, and windows of two late rows start before the others
+    assert {counts[row] for row in range(100, 200)} - {8, 9} == {4, 5}
+    assert counts[120] == 4
+    assert counts[145] >= counts[165] >= 8
+
+
 def test_rows_that_tie_in_one_batch_are_in_the_order_of_a_batch_job():
     whole = table([6], 2)
     whole = whole.set_column(1, "time", pa.array([7] * 6, pa.timestamp("us", "UTC")))
