@@ -237,6 +237,12 @@ class NumberWindow(ArrayState):
             if suitable < len(self.stamps):
                 self._resize(suitable)
 
+    def clear(self) -> None:
+        """Remove all states; memory, and the number of the next row, stay."""
+        mask = self.header[MASK]
+        self.header[:-MORE] = 0
+        self.header[MASK] = mask
+
     def fold(self) -> None:
         """Combine all states into one; the number of observations stays."""
         size = self.size
@@ -301,15 +307,6 @@ class NumberWindow(ArrayState):
             self.make_room()
         self._shrink(self.size)
         return written
-
-    def load(self, stamps: NDArray[Any], values: Any, missing: NDArray[np.bool_]) -> None:
-        """Replace the contents of a fixed window by these elements."""
-        if missing.any():
-            several = isinstance(values, tuple)
-            values = tuple(column[~missing] for column in values) if several else values[~missing]
-            stamps = stamps[~missing]
-        rows = window.Rows(stamps, values, np.zeros(0, np.bool_))
-        self._call(window.load_rows, kind(values), self.queue, self.operator, *self.state, rows)
 
     def _call(self, kernel: Any, of: Any, *arguments: Any) -> Any:
         """Call a kernel with elements of a kind; its other arguments have the same types in all calls."""

@@ -480,7 +480,8 @@ class NamedOperatorWindow(OperatorWindow):
         stamps = np.arange(end - fixed, end)
         values, missing = self.adapter.encode_columns([column[-fixed:] for column in arrays], end - fixed)
         self.changed = True
-        self.states.load(stamps, values, missing)
+        self.states.clear()
+        self.states.extend(stamps, values, missing, NEVER)
         self.states.header[NEXT] = end
         return results
 

@@ -32,8 +32,6 @@ from rollstat.kernels.aggregate.ring_queue import (
     MASK,
     create_queue,
     fetch,
-    lift_suffixes,
-    lift_total,
     store,
     well_formed,
 )
@@ -113,20 +111,6 @@ def set_single(header, cells, state):
     header[FRONT] = front
     header[END] = header[LEFT] = header[RIGHT] = header[ACCUM] = header[SPLIT] = front + 1
     store(cells, front, header[MASK], state)
-
-
-@kernel
-def load_elements(operator, header, cells, values):
-    """Make `values` the elements of the counters FRONT to END - 1; takes one combination an element."""
-    front, end, mask = header[FRONT], header[END], header[MASK]
-    split = end - max(end - front - 1, 0) // 2
-    header[SPLIT] = split
-    # If the number is even, the older buffer has one more state, and its last state is its own suffix.
-    header[LEFT] = header[RIGHT] = header[ACCUM] = max(split - (end - front + 1) % 2, front)
-    lift_suffixes(operator, cells, values, front, split, mask)
-    if end > split:
-        total = lift_total(operator, cells, values, split - front, split, end, mask)
-        save(cells, mask + _TOTAL, total)
 
 
 @kernel

@@ -10,16 +10,14 @@ State: `header` int64 and `cells`. The first slots of the header are FRONT (coun
 and the extra cells after the ring, belong to the algorithm.
 Invariant: the queue holds the states of the counters FRONT to END - 1. The first operand of every combination
 is the older one.
-Cost: O(1) a step. A full ring takes no state; see :mod:`rollstat.kernels.rings` for how rings grow. The
-suffixes of many elements, and their total, take one combination an element.
+Cost: O(1) a step. A full ring takes no state; see :mod:`rollstat.kernels.rings` for how rings grow.
 Source: circular buffers.
 """
 
 import numpy as np
 
-from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import jitable
-from rollstat.kernels.aggregate.operator_calls import combine, lift, load, save
+from rollstat.kernels.aggregate.operator_calls import load, save
 from rollstat.kernels.rings import resized_ring, ring_size
 
 FRONT, END, MASK = range(3)
@@ -64,27 +62,3 @@ def well_formed(header, cells, extra):
         and len(cells) == ring + extra
         and 0 <= header[FRONT] <= header[END] <= header[FRONT] + ring
     )
-
-
-@kernel
-def lift_suffixes(operator, cells, values, first, last, mask):
-    """Write the suffixes of the first `last` - `first` elements of `values`."""
-    if first == last:
-        return
-    state = lift(operator, cells, values, last - first - 1)
-    store(cells, last - 1, mask, state)
-    for i in range(last - 2, first - 1, -1):
-        state = combine(operator, cells, lift(operator, cells, values, i - first), state)
-        store(cells, i, mask, state)
-
-
-@kernel
-def lift_total(operator, cells, values, offset, first, last, mask):
-    """Write the states of `last` - `first` elements (at least 1) from `offset` on; return them combined."""
-    total = lift(operator, cells, values, offset)
-    store(cells, first, mask, total)
-    for i in range(first + 1, last):
-        state = lift(operator, cells, values, offset + i - first)
-        store(cells, i, mask, state)
-        total = combine(operator, cells, total, state)
-    return total

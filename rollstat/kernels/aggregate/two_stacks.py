@@ -37,7 +37,6 @@ from rollstat.kernels.aggregate.ring_queue import (
     MASK,
     create_queue,
     fetch,
-    lift_total,
     store,
     well_formed,
 )
@@ -116,15 +115,6 @@ def set_single(header, cells, state):
     header[END] = front + 1
     store(cells, front, header[MASK], state)
     save(cells, header[MASK] + 1, state)
-
-
-@kernel
-def load_elements(operator, header, cells, values):
-    """Make `values` the elements of the counters FRONT to END - 1, all in the newer buffer."""
-    front, end, mask = header[FRONT], header[END], header[MASK]
-    header[SPLIT] = front
-    if end > front:
-        save(cells, mask + 1, lift_total(operator, cells, values, 0, front, end, mask))
 
 
 @kernel(forceinline=True)

@@ -118,7 +118,6 @@ def method_of_class(name, parameters):
 _push_state = method_of_class("push_state", "operator, header, cells, state")
 _pop = method_of_class("pop", "operator, header, cells, number")
 _query = method_of_class("query", "operator, header, cells")
-_load_elements = method_of_class("load_elements", "operator, header, cells, values")
 _set_single = method_of_class("set_single", "header, cells, state")
 
 
@@ -177,16 +176,6 @@ def push(
     if size >= min_periods:
         emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)
     return size
-
-
-@kernel
-def load_rows(algorithm, operator, header, cells, stamps, rows):
-    """Replace the contents of the window by `rows`; none is missing, and the ring has cells for them."""
-    front, mask, times = header[END], header[MASK], rows.stamps
-    header[FRONT], header[END] = front, front + len(times)
-    for i in range(len(times)):
-        store(stamps, front + i, mask, times[i])
-    _load_elements(algorithm, operator, header, cells, rows.values)
 
 
 @kernel
