@@ -224,14 +224,6 @@ class Walk:
         if self.pending:
             yield from self._step(final=final)
 
-    def skip(self, batch: pa.RecordBatch) -> None:
-        """Take a batch of one series without computing results."""
-        self._hold(batch)
-        self.pending.clear()
-        self.bytes = 0
-        self._join()
-        self._drop(self._first_kept(self._windows(), self.held), self.held)
-
     def _join(self) -> None:
         """Join the pieces of each held column, and find the offsets of the series."""
         self.whole = [np.ma.concatenate(held) if len(held) > 1 else held[0] for held in self.columns]
