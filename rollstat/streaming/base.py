@@ -105,6 +105,8 @@ class Window(_Quick):
         Times of rows, those that the window needs.
     outside : tuple
         The stored value of a newest row that the window leaves out, None if it is missing; else empty.
+    codec
+        What encodes elements.
     adapter, states
         The operator of a window that has one, and what the window keeps.
     statistic, parameters
@@ -125,6 +127,7 @@ class Window(_Quick):
     _memory: tuple[NDArray[Any], ...] = ()
     statistic: str
     parameters: dict[str, Any]
+    codec: Any
 
     def __new__(cls, *arguments: Any, **options: Any) -> Self:
         """Return a window without a step."""
@@ -192,6 +195,15 @@ class Window(_Quick):
             whole = [x for x in column if isinstance(x, int)]
             if whole:
                 convert(np.array(whole), np.empty(len(whole), results[-1].dtype))
+        return results
+
+    def _extend_by_pushes(self, arrays: Sequence[Any], times: Any) -> list[Any]:
+        """Add rows by pushes; leave the window as it was if a result overflows or a warning is an error."""
+        stored = None if times is None else self.spec.encode_times(times)[:0]
+        likes = self._call_function([array[:0] for array in arrays], stored)
+        changed = self if self.codec.kind == "f" else self.copy()
+        results = self._gathered(changed._push_all(tuple(arrays), times), likes)
+        self.__dict__.update(changed.__dict__)
         return results
 
     def _call_function(

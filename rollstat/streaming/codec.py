@@ -181,21 +181,13 @@ class Codec:
             return given.astype(self.dtype)
         raise TypeError(f"{name} must hold elements of {self.dtype}; got {given.dtype}")
 
-    def encode_floats(self, array: Any) -> NDArray[Any]:
-        """Return the stored values of an array of the dtype, a float one: NaN where they are missing.
-
-        The result is the array itself if that is possible.
-        """
-        values: NDArray[Any] = np.ma.filled(array, np.nan)
-        usable = values.dtype == self.stored and values.flags.carray
-        return values if usable else values.astype(self.stored)
-
     def encode_array(self, array: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the stored values of an array of the dtype, perhaps the array itself, and missing marks."""
         if self.kind == "f":
-            values = self.encode_floats(array)
-            return values, np.isnan(values)
-        values, missing = np.ma.getdata(array), np.ma.getmaskarray(array).copy()
+            values = np.ma.filled(array, np.nan)
+            missing = np.isnan(values)
+        else:
+            values, missing = np.ma.getdata(array), np.ma.getmaskarray(array).copy()
         if self.kind in "mM":
             missing |= np.isnat(values)
             values = values.view(np.int64)

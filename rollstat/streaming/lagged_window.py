@@ -104,14 +104,8 @@ class LaggedWindow(OuterWindow):
 
     def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
         """Add the rows of arrays, and return the results after each row, an array for each output."""
-        arrays, stored = self._check(columns, times)
-        empty = [array[:0] for array in arrays]
-        likes = self.held._call_function(empty, None if stored is None else stored[:0])
-        changed = self.copy()  # a result of integers may not fit
-        results = self._gathered(changed._push_all(tuple(arrays), times), likes)
-        self.changed = True
-        self.__dict__.update(changed.__dict__)
-        return results
+        arrays, _ = self._check(columns, times)
+        return self._extend_by_pushes(arrays, times)
 
     def load_tail(self, columns: tuple[Any, ...], times: Any) -> None:
         """Add the rows of arrays to an empty window, without results."""

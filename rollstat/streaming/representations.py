@@ -40,8 +40,6 @@ class ArrayWindow:
     ----------
     arrays : tuple of ndarray
         The state; the first is a header. `slots` are its places of `rows`, `count` and `pushed`.
-    finds_missing : bool
-        Whether :meth:`load` finds missing floats itself.
     kernels : module
         The module of :mod:`rollstat.kernels` that creates, pushes and pops.
     """
@@ -49,7 +47,6 @@ class ArrayWindow:
     kernels: Any
     slots: tuple[int, int, int]
     arrays: Any
-    finds_missing = False
 
     def __init__(self, fixed: int, dtype: np.dtype[Any]) -> None:
         self.fixed, self.dtype = fixed, dtype
@@ -173,19 +170,6 @@ class HeapWindow(ArrayWindow):
         """Return the order statistic and the next one of a window with observations."""
         header, keys, _ = self.arrays
         return keys[0], keys[header[two_heaps.CAPACITY]] if header[two_heaps.HIGH] else keys[0]
-
-    def insert(self, newer: int, value: Any, missing: bool) -> None:
-        """Add a row before the `newer` newest ones."""
-        if self.rule["ties"]:  # which go by row
-            super().insert(newer, value, missing)
-            return
-        self.push(value, missing)
-        header, _, links = self.arrays
-        capacity = int(header[two_heaps.CAPACITY])
-        slots = (int(header[two_heaps.NEWEST]) - newer + np.arange(newer + 1)) % capacity
-        places = np.roll(links[2 * capacity + slots], 1)
-        links[2 * capacity + slots] = places
-        links[places[places >= 0]] = slots[places >= 0]
 
     def part(self, number: int) -> Rows:
         """Return values and missing marks of the `number` oldest rows."""
@@ -311,7 +295,6 @@ class WedgeWindow(ArrayWindow):
         As in :func:`rollstat.kernels.extrema.wedge.create`.
     """
 
-    finds_missing = True
     slots = wedge.NEXT, wedge.OBSERVED, wedge.NEXT
 
     def __init__(self, fixed: int, dtype: np.dtype[Any], ties: str) -> None:
@@ -356,7 +339,6 @@ class WedgeWindow(ArrayWindow):
         return read_ring(rows, oldest, number), read_ring(observed, oldest, number) == 0
 
     def _load(self, values: NDArray[Any], missing: Any, pushed: int) -> None:
-        """Replace all rows; missing floats are NaN."""
         write_ring(self.arrays[4], pushed - len(values), values)
         wedge.load(*self.arrays[:4], values, None if self.dtype.kind == "f" else missing, pushed)
 
@@ -367,7 +349,6 @@ class MonotonicWindow(ArrayWindow):
     See :mod:`rollstat.kernels.extrema.monotonic_deque`; for a maximum it holds the negated values.
     """
 
-    finds_missing = True
     slots = monotonic_deque.NEXT, monotonic_deque.OBSERVED, monotonic_deque.NEXT
 
     def __init__(self, fixed: int, sign: int, min_periods: int) -> None:
@@ -407,7 +388,6 @@ class MonotonicWindow(ArrayWindow):
         return values, np.isnan(values)
 
     def _load(self, values: NDArray[Any], missing: Any, pushed: int) -> None:
-        """Replace all rows; missing values are NaN."""
         monotonic_deque.load(self._whole, values, self.sign, pushed)
 
 
@@ -434,15 +414,6 @@ class SortedWindow(ArrayWindow):
         header, rows, absent, _ = self.arrays
         slot = (header[sorted_window.OLDEST] + self.rows - 1) % len(rows)
         return None if self.rows == 0 or absent[slot] else rows[slot]
-
-    def insert(self, newer: int, value: Any, missing: bool) -> None:
-        """Add a row before the `newer` newest ones."""
-        self.push(value, missing)
-        header, rows, absent, _ = self.arrays
-        first = int(header[sorted_window.OLDEST]) + self.rows - 1 - newer
-        slots = (first + np.arange(newer + 1)) % len(rows)
-        for ring in (rows, absent):
-            ring[slots] = np.roll(ring[slots], 1)
 
     def part(self, number: int) -> Rows:
         """Return values and missing marks of the `number` oldest rows."""

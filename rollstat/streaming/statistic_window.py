@@ -257,7 +257,7 @@ class StatisticWindow(Window):
                 return self._extend_by_steps(*self._step, array)
             pushes = thresholds.STREAM_PUSHES + self.rows // thresholds.STREAM_ROWS_PER_PUSH
             if rows * thresholds.STREAM_PUSHED_SHARE < self.rows and rows < pushes:
-                return self._extend_by_pushes(array, times)
+                return self._extend_by_pushes((array,), times)
         return self._extend_by_function(array, stored)
 
     def _extend_by_steps(self, step: Any, parameters: tuple[Any, ...], array: Any) -> list[Any]:
@@ -268,15 +268,6 @@ class StatisticWindow(Window):
         self.changed = True
         code(*given)
         return [out]
-
-    def _extend_by_pushes(self, array: Any, times: Any) -> list[Any]:
-        """Add rows by pushes; leave the window as it was if a result overflows or a warning is an error."""
-        changed = self if self.codec.kind == "f" else self.copy()
-        answers = changed._push_all((array,), times)
-        likes = self._call_function([array[:0]], None if times is None else self.spec.encode_times(times)[:0])
-        results = self._gathered(answers, likes)
-        self.__dict__.update(changed.__dict__)
-        return results
 
     def _extend_by_function(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
         pushed = self.representation.pushed
@@ -339,11 +330,7 @@ class StatisticWindow(Window):
             self.times = Times(times, self.spec)
             first = self.times.up_to(self.spec.limit(times[-1].item()))
             self.times.drop(first)
-        last = array[first:]
-        if self.codec.kind == "f" and self.representation.finds_missing:
-            self.representation.load(self.codec.encode_floats(last), None, pushed)
-        else:
-            self.representation.load(*self.codec.encode_array(last), pushed)
+        self.representation.load(*self.codec.encode_array(array[first:]), pushed)
         self._bind()
 
     # Whole windows.
