@@ -38,6 +38,8 @@ from rollstat.statistics.selection.wavelet_matrix import count_distinct as count
 from rollstat.statistics.selection.wavelet_matrix import count_newest as count_newest_in_any_order
 from rollstat.windows import OffsetWindows, Windows
 
+# Integers within a span of so many need no ranks, however short the series is.
+_FEW_CODES = 1 << 16
 # Rows ranked at a time to rank the newest: changes of the counts of one group would wait for each other.
 _ROWS_OF_RANKS = 1 << 14
 
@@ -186,14 +188,38 @@ class Distinct(RankComputation):
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the number of distinct values of every window."""
-        count = np.empty(block.rows, np.int64)
         if block.any_order:
+            count = np.empty(block.rows, np.int64)
             count_distinct_in_any_order(block, count)
-        else:
-            for rows, part, rank, ordered in ranked_blocks(block):
-                count_distinct(rank, part.start, part.end, np.zeros(len(ordered), np.int64), count[rows])
-        results[0][...] = count
-        return Outcome(algorithm=self.choose(block).name)
+            results[0][...] = count
+            return Outcome(algorithm="wavelet_matrix")
+        codes = _codes(block)
+        if codes is not None:
+            count = np.empty(block.rows, np.int64)
+            copies = np.zeros(int(codes.max()) + 1, np.int64)
+            count_distinct(codes, block.start, block.end, copies, count)
+            results[0][...] = count
+            return Outcome(algorithm="rank_set")
+        for rows, part, rank, ordered in ranked_blocks(block):
+            count = np.empty(len(part.start), np.int64)
+            count_distinct(rank, part.start, part.end, np.zeros(len(ordered), np.int64), count)
+            results[0][rows] = count
+        return Outcome(algorithm="rank_set")
+
+
+def _codes(block: Block) -> NDArray[np.int32] | None:
+    """Return integers that can stand for ranks, -1 where missing; None for values that span too many."""
+    values = block.values
+    if values.dtype.kind not in "iu" or not len(values):
+        return None
+    low = int(values.min())
+    if int(values.max()) - low >= max(len(values), _FEW_CODES):
+        return None
+    wide = values if values.itemsize == 8 else values.astype(np.int64)
+    codes = (wide - wide.dtype.type(low)).astype(np.int32)
+    if block.missing is not None:
+        codes[block.missing] = -1
+    return codes
 
 
 class Mode(RankComputation):
