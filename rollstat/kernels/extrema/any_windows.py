@@ -11,7 +11,8 @@
 `scan` makes both series block by block: windows that start at the border or after it belong to the next
 block, whose border is the end of the last window. `locate` then finds the positions of the extrema, and
 `correct_positions` corrects the positions found by :mod:`rollstat.kernels.extrema.doubling` where values are
-missing. `extremes_of_windows` does everything for a short series, with a monotonic deque of rows.
+missing. `growing` serves windows that begin with the data. `extremes_of_windows` does everything for a short
+series, with a monotonic deque of rows.
 
 State: scratch memory. Invariants: ``older[j - first]`` is the best of ``values[j:border]`` and
 ``newer[j - border]`` the best of ``values[border:j]``; the position of the first extremum never decreases as
@@ -29,7 +30,7 @@ import numpy as np
 
 from rollstat.compile.jit import INDEX, kernel
 from rollstat.kernels.bounds import first_from
-from rollstat.kernels.comparator import better, prefer, worst_of
+from rollstat.kernels.comparator import better, prefer, tie_rule, worst_of
 
 
 @kernel
@@ -79,6 +80,29 @@ def scan(order, values, missing, start, end, older, newer, out):
             out[i & INDEX] = prefer(order, before, after)
         row = stop
     return has_nan
+
+
+@kernel
+def growing(order, values, out):
+    """Write the best of all but the last ``len(out) - 1`` values to ``out[0]``, ..., of all to ``out[-1]``.
+
+    With an :class:`~rollstat.kernels.comparator.Arg` these are positions, -1 where there is no
+    observation. NaN is none. Returns whether there is a NaN.
+    """
+    before, rule = len(values) - len(out), tie_rule(order)
+    best, position, nan = worst_of(order, values), -1, False
+    for i in range(len(values)):
+        value = values[i]
+        nan |= value != value
+        if rule != 0 and (better(order, value, best) or (value == best and (rule > 0 or position < 0))):
+            position = i
+        best = prefer(order, value, best)
+        if i >= before:
+            if rule != 0:
+                out[i - before] = position
+            else:
+                out[i - before] = best
+    return nan
 
 
 @kernel

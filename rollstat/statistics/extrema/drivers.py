@@ -17,7 +17,7 @@ from rollstat.kernels.comparator import Arg, Greatest, Least, Newest, Oldest, wo
 from rollstat.kernels.extrema import blockwise
 from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
-from rollstat.kernels.extrema.any_windows import correct_positions, locate, scan
+from rollstat.kernels.extrema.any_windows import correct_positions, growing, locate, scan
 from rollstat.kernels.extrema.doubling import allocate
 from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, record_nan
 from rollstat.operators import choices
@@ -167,6 +167,18 @@ def wedge(block: Block, wanted: Sequence[Extremum], base: int = 0) -> Outcome:
     return Outcome(algorithm="wedge")
 
 
+def boundary(block: Block, wanted: Sequence[Extremum], base: int = 0) -> Outcome:
+    """Compute windows that begin with the data, and grow by one row, if nothing is masked; else by scans."""
+    if len(_mask(block)) > 0:
+        return block_scan(block, wanted, base)
+    nan = False
+    for order, out, ties in wanted:
+        nan |= growing(order if ties is None else Arg(order, ties), block.values, out)
+        if ties is not None:
+            out += base
+    return Outcome(complete=not block.searched and not nan, algorithm="boundary")
+
+
 def static_tree(block: Block, wanted: Sequence[Extremum], base: int = 0) -> Outcome:
     """Compute by a static tree of combinations, for windows in any order."""
     for order, out, ties in wanted:
@@ -188,6 +200,9 @@ def choose(block: Block) -> Choice:
         return Choice("block_scan", f"fewer than {FEW_EXTREMA_ROWS} windows, too few for vectors")
     if block.width > 0:
         return Choice("doubling", "all windows have the same width")
+    if block.reach is not None and block.reach > 0:
+        masked = (("block_scan", "a value is masked"),)
+        return Choice("boundary", "all windows begin with the data", masked)
     return Choice("block_scan", "the width of the windows varies")
 
 
@@ -199,6 +214,7 @@ def automatic(block: Block, wanted: Sequence[Extremum]) -> Outcome:
 ALGORITHMS: dict[str, Callable[..., Outcome]] = {
     "doubling": doubling,
     "block_scan": block_scan,
+    "boundary": boundary,
     "wedge": wedge,
     "static_tree": static_tree,
 }

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rollstat.blocks import UNKNOWN, Block
-from rollstat.kernels.comparator import Greatest, Least, Newest, Oldest
-from rollstat.kernels.extrema.any_windows import extremes_of_windows
+from rollstat.blocks import Block
+from rollstat.kernels.comparator import Arg, Greatest, Least, Newest, Oldest
+from rollstat.kernels.extrema.any_windows import extremes_of_windows, growing
 from rollstat.statistics.extrema.drivers import Extremum, block_scan
 from tests.arrays import read_only
 
@@ -57,13 +57,9 @@ def test_windows_that_begin_with_the_data(share, rng):
     values[rng.random(50) < share] = np.nan
     for rows in (1, 20, 50):
         best, first, last = np.empty(rows), *np.empty((2, rows), np.int64)
-        block = Block(read_only(values), UNKNOWN, None, None, reach=51 - rows)
-        wanted = (
-            Extremum(Least(), best),
-            Extremum(Least(), first, Oldest()),
-            Extremum(Greatest(), last, Newest()),
-        )
-        assert block_scan(block, wanted).complete == (share == 0)
+        assert growing(Least(), read_only(values), best) == (share > 0)
+        growing(Arg(Least(), Oldest()), read_only(values), first)
+        growing(Arg(Greatest(), Newest()), read_only(values), last)
         for i in range(rows):
             observed = [j for j in range(51 - rows + i) if values[j] == values[j]]
             assert best[i] == min((values[j] for j in observed), default=np.inf)
