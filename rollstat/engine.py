@@ -16,10 +16,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -269,8 +268,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A call whose parameters are checked: what a public function resolves its arguments to.
 
     Attributes
@@ -319,7 +317,7 @@ class Call:
                 raise ValueError(f"{name} must have the shape of {names[0]}, {shape}; got {array.shape}")
         mask = union_mask(self.arrays, checked)
         if repeatable and options.times is not None:
-            options = replace(options, times=ordered_times(options.times) or options.times)
+            options = options._replace(times=ordered_times(options.times) or options.times)
         plan = Plan(
             checked[0].dtype,
             shape,
@@ -351,7 +349,7 @@ class Call:
         reach = max(windows.left, 0), max(windows.right - 1, 0)
         beyond = [beyond_edges(options.mode, array.dtype, options.fill_value) for array in checked]
         if any(extension == "cut" for extension, _ in beyond):
-            return replace(self, options=replace(options, mode="same")), plan, offsets, offsets, targets
+            return self._replace(options=options._replace(mode="same")), plan, offsets, offsets, targets
         positions = {"position", "offset"} & set(plan.kinds)
         whole = len(offsets) == 2 and offsets[1] > 0
         source, starts = offsets, offsets  # where nobody asks for them
@@ -361,8 +359,7 @@ class Call:
         if mask is not None:
             checked = [np.ma.MaskedArray(array, mask) for array in checked]
         arrays = [extended(array, axis, rows, outside) for array, (_, outside) in zip(checked, beyond)]
-        inner = replace(
-            options,
+        inner = options._replace(
             mode="valid",
             step=1,
             out=None,
@@ -370,7 +367,7 @@ class Call:
             fill_value=None if positions else options.fill_value,
         )
         kept = None if options.step == 1 else windows.position(0, windows.rows)
-        return replace(self, arrays=arrays, options=inner, finish=None), plan, source, kept, targets
+        return self._replace(arrays=arrays, options=inner, finish=None), plan, source, kept, targets
 
     def _run_extended(self) -> Any:
         """Compute a call whose arrays extend beyond their edges."""
@@ -419,8 +416,7 @@ class Call:
         return explain_plan(plan.over(self.options.times) if plan.timed else plan, statistic)
 
 
-@dataclass(frozen=True)
-class WholeCall:
+class WholeCall(NamedTuple):
     """A call that one function computes as a whole, without blocks: boxes, and elements that are no numbers.
 
     Attributes

@@ -155,7 +155,7 @@ def _numbered(axis: Any, arr: Any) -> Any:
 
 def _rows_of_axis(window: Any, length: int, options: dict[str, Any]) -> Any:
     """Return the rows of data that the results along one axis belong to; no row where none is named."""
-    fields = Options.__dataclass_fields__
+    fields = Options._fields
     checked = Options.check(**{name: value for name, value in options.items() if name in fields})
     windows = checked.windows(window, checked.offsets(length))
     try:

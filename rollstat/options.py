@@ -4,7 +4,6 @@ import math
 import numbers
 import os
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import partial
@@ -236,8 +235,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """Checked common options."""
 
     min_periods: int | None = None
@@ -457,7 +455,7 @@ class Options:
         return _checked_times(self.times, self.at, offsets, length)
 
 
-DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Options)}
+DEFAULTS: dict[str, Any] = Options._field_defaults
 DEFAULTS |= {"step": None, "threads": None}
 """The common options and their defaults, in the order of the signatures."""
 

@@ -14,7 +14,6 @@ is more than the kernels need for thousands of values.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -30,8 +29,7 @@ from rollstat.thresholds import FEW_LINES, ONE_CALL_ROWS, ONE_CALL_SECONDS, SHOR
 from rollstat.windows import FixedWindows, OffsetWindows, TimeWindows, Windows
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(NamedTuple):
     """One array that a computation returns.
 
     Attributes
@@ -50,8 +48,7 @@ class Output:
     required: int = 1
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """The algorithm for a block, and why.
 
     Attributes

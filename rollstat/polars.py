@@ -96,7 +96,7 @@ def _as_columns(value: Any) -> Any:
 def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
     """Raise if arguments of an expression cannot work: polars hides errors of its trial call."""
     window, alone = bound.get("window"), dict(bound)
-    Options.check(**{k: v for k, v in bound.items() if k in Options.__dataclass_fields__})
+    Options.check(**{k: v for k, v in bound.items() if k in Options._fields})
     arrays = False
     for each in ("window", *_COLUMNS):
         value = bound.get(each)

@@ -6,8 +6,7 @@ operators come from type inference, because compiled methods can return other ty
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import NumbaError, config, typeof, types
@@ -20,8 +19,7 @@ from rollstat.kernels.aggregate.operator_calls import combine_states, lift_argum
 from rollstat.operators.interface import compiled, is_builtin
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """Dtypes of an operator's states and results.
 
     Attributes

@@ -1,7 +1,7 @@
 """Calls over the same windows and values that share their work: one selection for medians and quantiles."""
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -48,7 +48,7 @@ def joint_calls(calls: Iterable[tuple[Hashable, Any]]) -> list[JointCall]:
             found[key] = JointCall(call, [number])
             continue
         requests = *joint.call.make.keywords["requests"], *call.make.keywords["requests"]
-        joint.call = replace(joint.call, make=partial(call.make, requests=requests), stack=False)
+        joint.call = joint.call._replace(make=partial(call.make, requests=requests), stack=False)
         joint.numbers.append(number)
     return list(found.values())
 

@@ -1,7 +1,6 @@
 """Trimmed and winsorized means."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -65,7 +64,7 @@ class TrimmedMean(RankComputation):
         choice, dtype = super().choose(block, complete), block.values.dtype
         if dtype.kind not in "iu" or dtype.itemsize < 8 or choice.name == "rank_set":
             return choice
-        return replace(choice, at_run_time=(*choice.at_run_time, _LARGE))
+        return choice._replace(at_run_time=(*choice.at_run_time, _LARGE))
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
         """Return what writes all results of a series in one call, see :class:`Computation`."""
