@@ -345,7 +345,7 @@ class Options(NamedTuple):
         in_rows = times is None or (
             times.unit is not None and (times.at is not None or isinstance(window, (Forward, Around)))
         )
-        if in_rows and all(map(_is_whole, sizes.values())):
+        if in_rows and all(map(is_whole, sizes.values())):
             return self._rows(window, sizes)
         if times is not None:
             return self._interval(window, sizes, times)
@@ -536,7 +536,7 @@ def zone_of(times: Any) -> Any:
     return getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None)
 
 
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
     """Return whether a size is a number of rows, and no width of time."""
     if np.ndim(value):
         return _kind(value) == "i"
@@ -661,7 +661,7 @@ def _width(name: str, window: Any, times: "Times", parts: int, zero: bool) -> tu
     Raise unless it is positive, or 0 if that is allowed.
     """
     length, unit = parse_width(window), times.unit
-    if zero and _is_whole(window) and window == 0:
+    if zero and is_whole(window) and window == 0:
         length = None if unit is None else Fraction(0)
     if (length is None) != (unit is None):
         expected = "a plain number" if unit is None else "a duration such as '5min' or a Timedelta"

@@ -13,7 +13,6 @@ Integers of Python take the sums of limbs together. A mean adds up to four decim
 rounds a half away from zero.
 """
 
-import numbers
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +29,7 @@ from rollstat.calendar_units import is_calendar
 from rollstat.dtypes import flattened
 from rollstat.durations import normal, parts
 from rollstat.names import reject_unknown
-from rollstat.options import parse_width
+from rollstat.options import is_whole, parse_width
 from rollstat.registry import REGISTRY, Statistic
 from rollstat.spark.arrow_columns import MAX_DIGITS, Kind, MaskedColumn, kind_of, result_type
 from rollstat.statistics.joint_calls import joint_calls
@@ -75,8 +74,7 @@ class CallWindow:
         """Whether the window is a width on the first order column."""
         if isinstance(self.given, (Expanding, tuple)):
             return False
-        whole = (isinstance(n, numbers.Integral) and not isinstance(n, np.timedelta64) for n in self.sizes)
-        return not all(whole)
+        return not all(map(is_whole, self.sizes))
 
     @property
     def timed(self) -> bool:

@@ -52,6 +52,14 @@ def test_dtypes(dtype, rng):
             same(name, found, wanted)
 
 
+def test_weights_that_fall_with_time(rng):
+    (column,), times = columns_of("mean", rng, 20), SECONDS.astype("M8[s]")
+    wanted = rollstat.ewm_mean(column, "5s", halflife="2s", closed="left", min_periods=1, times=times)
+    pushed, extended = (rollstat.EwmMean("5s", halflife="2s", closed="left", min_periods=1) for _ in range(2))
+    same("ewm_mean", push_all(pushed, [column], times), [wanted])
+    same("ewm_mean", outputs(extended.extend(column, times=times)), [wanted])
+
+
 def test_errors_change_nothing():
     stream = rollstat.RollingSum("3s", closed="left", nan_policy="raise")
     times = np.array([1, 2, 2], "M8[s]")

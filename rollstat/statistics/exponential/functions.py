@@ -1,6 +1,5 @@
 """Exponentially weighted means, sums, variances, covariances and correlations."""
 
-import numbers as abstract_numbers
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Unpack
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.kernels.exponential import moments
 from rollstat.operators.exponential import EwmOne, EwmOneInTime, EwmTwo, EwmTwoInTime
-from rollstat.options import CommonOptions, Options, Window, check_flag
+from rollstat.options import CommonOptions, Options, Window, check_flag, is_whole
 from rollstat.statistics.common import call, check_halflife, check_weights, numbers, plain_dtype, statistic
 from rollstat.statistics.exponential.computation import exponential
 from rollstat.windows import Around, Expanding, Forward
@@ -69,7 +68,7 @@ def _decay_in_time(decays: dict[str, Any], shape: tuple[int, ...], options: Opti
 def _of_rows(window: Window, numeric: bool) -> bool:
     """Return whether a window is no width on the axis of times."""
     sizes = vars(window).values() if isinstance(window, (Forward, Around)) else (window,)
-    whole = not numeric and all(isinstance(size, abstract_numbers.Integral) for size in sizes)
+    whole = not numeric and all(map(is_whole, sizes))
     return whole or isinstance(window, (Expanding, tuple)) or hasattr(window, "get_window_bounds")
 
 

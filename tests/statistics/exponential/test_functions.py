@@ -219,7 +219,8 @@ def test_weights_of_a_window_that_ends():
     wanted = [1.0, 5 / 3, 2.0, 4.0]
     close(rollstat.ewm_mean(values, 2, alpha=0.5, min_periods=1), wanted)
     close(rollstat.ewm_mean(values, 2, alpha=0.5, min_periods=1, adjust=False), [1.0, 1.5, 2.0, 4.0])
-    close(
-        rollstat.ewm_mean([1.0, 2.0, 4.0], "3D", halflife="2D", times=TIMES),
-        [1.0, (1 + 2 * 2**0.5) / (1 + 2**0.5), 4.0],
-    )
+    for window in ("3D", np.timedelta64(3, "D")):
+        close(
+            rollstat.ewm_mean([1.0, 2.0, 4.0], window, halflife="2D", times=TIMES),
+            [1.0, (1 + 2 * 2**0.5) / (1 + 2**0.5), 4.0],
+        )
