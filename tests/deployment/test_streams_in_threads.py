@@ -52,7 +52,7 @@ for worker in workers:
 for worker in workers:
     worker.join()
 assert not failures, failures[0]
-assert all("another thread uses it" in text for text in refused), refused[0]
+assert all("another thread is using it" in text for text in refused), refused[0]
 rows = min(sum(added), most or sum(added))
 assert len(stream) == rows, (len(stream), rows)
 twin = make()
