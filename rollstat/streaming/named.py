@@ -28,8 +28,9 @@ from rollstat.streaming.window_spec import WindowSpec
 
 _MODULE = "rollstat.streaming"
 _WINDOW = """window : int, float, str, timedelta, DateOffset, Expanding or None
-    A number of rows; a duration or calendar units for the window ``(t - window, t]``, with the time of each
-    element in :meth:`push`; ``Expanding()``, all rows; or None, all rows that :meth:`pop` has not removed."""
+    A number of rows; a duration or calendar units for the window ``(t - window, t]``, where :meth:`push`
+    takes the time of each element; ``Expanding()``, all rows; or None, all rows that :meth:`pop` has not
+    removed."""
 _MIN_PERIODS = """min_periods : int, optional
     Minimum number of observations for a result. Default: {default}."""
 _LATENESS = """lateness : float, str or timedelta, optional
