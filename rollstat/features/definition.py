@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import numpy as np
 
 from rollstat import operators
+from rollstat.calendar_units import is_calendar
 from rollstat.dtypes import flattened
 from rollstat.names import reject_unknown
 from rollstat.options import Infinite, choice, parse_width, width_text
@@ -443,6 +444,8 @@ def _window(window: Any) -> Any:
     truth = isinstance(window, (bool, np.bool_))
     if isinstance(window, numbers.Real) and not truth:
         return int(window) if isinstance(window, numbers.Integral) else float(window)
+    if isinstance(window, str) and is_calendar(window):
+        return window
     width = None if truth else parse_width(window)
     if width is None:
         raise TypeError(

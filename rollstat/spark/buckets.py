@@ -226,14 +226,22 @@ class CountCells:
 
 
 def split_series(
-    frame: DataFrame, keys: Sequence[str], order: str, kind: Kind, plan: WalkPlan, split: int | str
+    frame: DataFrame,
+    known: DataFrame,
+    keys: Sequence[str],
+    order: str,
+    kind: Kind,
+    plan: WalkPlan,
+    split: int | str,
 ) -> Split | None:
     """Find the series that are too long for one task, and split them; None if there are none.
 
     Parameters
     ----------
     frame : DataFrame
-        The rows.
+        The rows, and labels between them.
+    known : DataFrame
+        The rows alone, at least with keys and order, to measure the series.
     keys : sequence of str
         Columns that name the series.
     order, kind
@@ -245,15 +253,17 @@ def split_series(
     """
     reach = reach_of(plan, kind)
     if keys:
-        numbered = _number_long_series(frame, keys, split)
-        if numbered is None:
+        few = _long_series(known, keys, split)
+        if few is None:
             return None
-        frame, series = numbered
+        series = few.num_rows
+        frame, known = (_with_numbers(rows, keys, few) for rows in (frame, known))
     else:
-        frame, series = frame.withColumn("rollstat_series", F.lit(0)), 1
+        frame, known = (rows.withColumn("rollstat_series", F.lit(0)) for rows in (frame, known))
+        series = 1
     # A first guess of the number of buckets decides how fine the cells are.
     cuts, rows = _quantiles(
-        frame, order, series, _CELLS_PER_BUCKET * (split if isinstance(split, int) else 16)
+        known, order, series, _CELLS_PER_BUCKET * (split if isinstance(split, int) else 16)
     )
     wanted = [_number_of_buckets(count, split, reach) for count in rows]
     if not keys and wanted[0] < 2:
@@ -261,17 +271,14 @@ def split_series(
     cuts, rising = zip(*(sorted_cuts(cut, kind) for cut in cuts))
     counts: list[Any] = [None] * series
     if plan.numbers_rows or reach.back or reach.ahead:
-        counted = frame if plan.label is None else frame.where(~frame[frame.columns[plan.label]])
-        counts = _count(counted, order, CountCells(kind, tuple(map(tuple, rising))))
+        counts = _count(known, order, CountCells(kind, tuple(map(tuple, rising))))
     down = plan.descending[0]
     buckets = [choose_buckets(c, r, w, reach, down) for c, r, w in zip(counts, rising, wanted)]
     return _assign(frame, keys, order, cuts, buckets)
 
 
-def _number_long_series(
-    frame: DataFrame, keys: Sequence[str], split: int | str
-) -> tuple[DataFrame, int] | None:
-    """Add a number for each long series, null for others; None if there is no such series.
+def _long_series(frame: DataFrame, keys: Sequence[str], split: int | str) -> pa.Table | None:
+    """Return the keys of the long series, named by their positions; None if there is no such series.
 
     A sample tells which series are long. Unless the number of buckets is given, a long series also has at
     least twice the rows of an average partition.
@@ -290,14 +297,15 @@ def _number_long_series(
         least = 2 * total / _partitions(frame)
     long = pc.and_not(pc.greater_equal(table["rollstat_rows"], least), whole)
     table = table.filter(long).drop_columns(["rollstat_rows", "rollstat_level"])
-    if not table.num_rows:
-        return None
-    table = table.append_column("rollstat_series", pa.array(np.arange(table.num_rows, dtype=np.int32)))
-    renamed = table.rename_columns([f"rollstat_key{i}" for i in range(len(keys))] + ["rollstat_series"])
-    few = F.broadcast(frame.sparkSession.createDataFrame(renamed))
-    same = [frame[key].eqNullSafe(few[f"rollstat_key{i}"]) for i, key in enumerate(keys)]
-    joined = frame.join(few, same, "left")
-    return joined.drop(*renamed.column_names[:-1]), table.num_rows
+    return table.rename_columns([f"rollstat_key{i}" for i in range(len(keys))]) if table.num_rows else None
+
+
+def _with_numbers(frame: DataFrame, keys: Sequence[str], long: pa.Table) -> DataFrame:
+    """Add the number of each long series; null for other series."""
+    numbers = pa.array(np.arange(long.num_rows, dtype=np.int32))
+    few = F.broadcast(frame.sparkSession.createDataFrame(long.append_column("rollstat_series", numbers)))
+    same = [frame[key].eqNullSafe(few[name]) for key, name in zip(keys, long.column_names)]
+    return frame.join(few, same, "left").drop(*long.column_names)
 
 
 def _partitions(frame: DataFrame) -> int:

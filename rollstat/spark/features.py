@@ -12,7 +12,7 @@ from pyspark.sql.streaming import DataStreamWriter
 from rollstat.features.definition import Feature, Features, naming
 from rollstat.features.frames import expression_of
 from rollstat.spark.aggregates import Aggregate
-from rollstat.spark.route import rolling
+from rollstat.spark.route import rolled
 from rollstat.spark.structured_streaming import rolling_stream
 
 _OF_CALLS = ("nan_policy", "algorithm")
@@ -24,8 +24,10 @@ def compute(features: Features, df: DataFrame, at: Any, threads: Any, split: Any
         raise ValueError(f"threads does not apply to Spark frames; got {threads!r}")
     found = df if at is None else at
     for given in _calls(features, df):
-        given["split"] = split
-        found = rolling(found, **given) if at is None else rolling(df, at=found, **given)
+        # The results of one set of keys are the input of the next: to measure series in them, Spark would
+        # compute them again.
+        given |= {"split": split, "known": df}
+        found = rolled(found, **given) if at is None else rolled(df, at=found, **given)
     return _ordered(features, found, df if at is None else at)
 
 

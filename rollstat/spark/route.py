@@ -186,17 +186,34 @@ def rolling(  # 18 parameters: one for each public option
     ...     aggs={"typical": ("median", "dep_delay"), "second": ("kth", "dep_delay", {"k": 2})},
     ... )
     """
-    given = dict(locals())
+    return rolled(**locals())
+
+
+def rolled(
+    df: DataFrame,
+    *,
+    at: DataFrame | None = None,
+    split: int | str | None = None,
+    step: int | None = None,
+    fill_value: Any = None,
+    known: DataFrame | None = None,
+    **given: Any,
+) -> DataFrame:
+    """Compute :func:`rolling`.
+
+    Series are measured in `known` if given: rows with the keys and order of `df` that Spark reads faster.
+    """
+    rows = df
     if step is not None:
         every = whole_number("step", step, 1)
         if at is not None:
             raise ValueError("step does not apply to labels: pass fewer labels instead")
-        given["df"], given["aggs"] = with_numbers(df, aggs)
-    frame, plan, unbounded, old = _planned(**given)
+        rows, given["aggs"] = with_numbers(df, given["aggs"])
+    frame, plan, unbounded, old = _planned(rows, at, **given)
     split = _check_split(split, unbounded)
     # The length of a local frame is known to be small.
-    split = None if split == "auto" and plan.keys and df.isLocal() else split
-    rows, plan = _partitioned(frame, plan, split)
+    split = None if split == "auto" and plan.keys and (df if known is None else known).isLocal() else split
+    rows, plan = _partitioned(frame, plan, split, known)
     new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(plan.fields)]
     rows = _with_whole_rows(rows, plan, new) if plan.looks_ahead else _with_results(rows, plan, new)
     if HALO in rows.columns:
@@ -278,14 +295,21 @@ def _explanation(df: DataFrame, **arguments: Any) -> Explanation:
 rolling._explanation = _explanation  # type: ignore[attr-defined]  # read by rollstat.explain
 
 
-def _partitioned(df: DataFrame, plan: WalkPlan, split: int | str | None) -> tuple[DataFrame, WalkPlan]:
+def _partitioned(
+    df: DataFrame, plan: WalkPlan, split: int | str | None, known: DataFrame | None
+) -> tuple[DataFrame, WalkPlan]:
     """Return the rows in the partitions of the tasks, and what to compute in columns of these rows.
 
-    Long series are split as `split` says.
+    Long series are split as `split` says; rows of `known` have the same keys and order as those of `df`.
     """
     rows, names = with_plain_names(df)
-    keys = [names[index] for index in plan.keys]
-    cut = _split(rows, keys, names[plan.order[0]], plan, split)
+    keys, order = [names[index] for index in plan.keys], names[plan.order[0]]
+    if known is not None:
+        chosen = (F.col(f"`{name}`") for name in plan.names[: len(keys) + 1])
+        known = known.select(*chosen).toDF(*keys, order)
+    elif plan.label is not None:
+        known = rows.where(~rows[names[plan.label]])
+    cut = _split(rows, rows if known is None else known, keys, order, plan, split)
     if cut is None:
         return rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1), plan
     lengths = cut.lengths if plan.label is None else {}  # labels were not counted
@@ -353,7 +377,12 @@ def _check_split(split: Any, unbounded: str | None) -> int | str | None:
 
 
 def _split(
-    rows: DataFrame, keys: list[str], order: str, plan: WalkPlan, split: int | str | None
+    rows: DataFrame,
+    known: DataFrame,
+    keys: list[str],
+    order: str,
+    plan: WalkPlan,
+    split: int | str | None,
 ) -> Split | None:
     """Return the buckets of all rows if some series must be split."""
     if split is None:
@@ -368,7 +397,7 @@ def _split(
         if split == "auto":
             return None  # values without quantiles cannot be split
         raise
-    return split_series(rows, keys, order, kind, plan, split)
+    return split_series(rows, known, keys, order, kind, plan, split)
 
 
 def _start_states(split: Split, plan: WalkPlan) -> dict[int, bytes]:

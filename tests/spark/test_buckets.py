@@ -182,7 +182,7 @@ def test_keys_as_long_as_others_are_not_split(spark, monkeypatch, capsys):
     rolling(rows, partition_by="key", **arguments).explain()
     assert "rollstat_bucket" not in capsys.readouterr().out
     local = spark.createDataFrame(rows.toArrow())  # cannot be long, so no job looks for long keys
-    monkeypatch.setattr(buckets_module, "_number_long_series", None)
+    monkeypatch.setattr(buckets_module, "_long_series", None)
     rolling(local, partition_by="key", **arguments)
     with pytest.raises(TypeError, match="not callable"):
         rolling(rows, partition_by="key", **arguments)
