@@ -110,6 +110,11 @@ def distances(width: Any, times: NDArray[Any], zone: Any, *, later: bool) -> NDA
     return exact.view(np.int64)
 
 
+def in_zone(times: NDArray[Any], zone: Any) -> Any:
+    """Return times, which are in UTC, as datetimes of pandas in a time zone."""
+    return _pandas().DatetimeIndex(times, tz="UTC").tz_convert(zone)
+
+
 def earlier(width: Any, time: int, zone: Any) -> int:
     """Return the time a calendar width earlier, both in nanoseconds, as :func:`distances` finds it."""
     moved = _moved(width, _pandas().Timestamp(time), zone, True, later=False)

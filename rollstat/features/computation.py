@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.calendar_units import depends_on_time, in_zone
 from rollstat.dtypes import without_infinities
 from rollstat.engine import work_on_threads
 from rollstat.features import frames
@@ -75,6 +76,8 @@ class Order:
         The rows and the result rows in that order; None if they already are.
     options : dict
         Segments and times in that order, as the functions take them.
+    zone : str or None
+        The time zone of the results.
     """
 
     def __init__(self, features: Features, keys: Sequence[str], given: Sequence[Any]) -> None:
@@ -89,6 +92,7 @@ class Order:
         if not len(groups):
             offsets = [np.zeros(2, np.int64)] * len(given)
         self.rows, self.results = orders[0], orders[-1]
+        self.zone = None if features.on is None else getattr(given[-1][features.on].dtype, "time_zone", None)
         self.options = dict(zip(("segments", "at_segments"), offsets))
         for name, own, order in zip(("times", "at"), times, orders):
             self.options.update((name, frames.take(each, order)) for each in own)
@@ -168,6 +172,8 @@ class _Series:
             given.pop("times", None)
         elif not by_width(window) and given["times"].dtype.kind not in "mM":  # else a number is a width
             given["times"], given["at"] = frames.in_microseconds(given["times"], given["at"])
+        elif depends_on_time(window) and self._own.zone is not None:
+            given |= {name: in_zone(given[name], self._own.zone) for name in ("times", "at") if name in given}
         checked = Options.check(center=center, closed=closed, **given)
         windows = checked.windows(window, checked.offsets(len(self._rows)))
         return windows if windows.few_cut else windows.explicit(0, windows.rows, self._edges)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import numpy as np
 
 from rollstat import operators
-from rollstat.calendar_units import is_calendar
+from rollstat.calendar_units import at_most, is_calendar
 from rollstat.dtypes import flattened
 from rollstat.names import reject_unknown
 from rollstat.options import Infinite, choice, parse_width, width_text
@@ -75,7 +75,8 @@ class Feature:
         Parameters
         ----------
         *windows : int, str, timedelta, float, Expanding, Forward or Around
-            Numbers of rows, or durations; a float is a duration if the times are numbers.
+            Numbers of rows, durations, or months, quarters and years such as ``"1 month"``; a float is a
+            duration if the times are numbers.
         **options
             `min_periods`, `center`, `closed`, `nan_policy`, `inf` and `algorithm` of the functions
             over arrays; `closed` and `inf` override the set's options.
@@ -449,8 +450,8 @@ def _window(window: Any) -> Any:
     width = None if truth else parse_width(window)
     if width is None:
         raise TypeError(
-            "window must be a number of rows, a duration such as '1D', a timedelta or a float, Expanding, "
-            f"Forward or Around; got {window!r}"
+            "window must be a number of rows, a duration such as '1D' or '1 month', a timedelta or a float, "
+            f"Expanding, Forward or Around; got {window!r}"
         )
     return window if isinstance(window, str) else width_text(width)
 
@@ -458,6 +459,11 @@ def _window(window: Any) -> Any:
 def sizes(window: Any) -> list[Any]:
     """Return the numbers of rows, or widths, of a window."""
     return list(vars(window).values()) if isinstance(window, _NAMED) else [window]
+
+
+def widened(window: Any) -> Any:
+    """Return a window of fixed length that reaches as far as one of calendar units."""
+    return type(window)(*map(at_most, sizes(window))) if isinstance(window, _NAMED) else at_most(window)
 
 
 def by_width(window: Any) -> bool:

@@ -20,23 +20,24 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from rollstat.calendar_units import earlier, is_calendar
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.dtypes import EXACT, flattened, without_infinities
 from rollstat.engine import Call, execute
 from rollstat.features import frames
 from rollstat.features.computation import Order
-from rollstat.features.definition import Feature, FeatureColumn, Features, by_width, naming, sizes
+from rollstat.features.definition import Feature, FeatureColumn, Features, by_width, naming, sizes, widened
 from rollstat.kernels import at_once
 from rollstat.kernels.rings import SMALLEST, ring_size
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, MIDPOINT
-from rollstat.options import Options, choice, numpy_times, width_text
+from rollstat.options import Options, choice, numpy_times, width_text, zone_of
 from rollstat.pandas.calls import POSITIONS
 from rollstat.plan import Plan
 from rollstat.registry import REGISTRY
 from rollstat.snapshots import SnapshotError, read, write
 from rollstat.streaming.codec import Codec
 from rollstat.streaming.window_spec import WindowSpec, nanoseconds, shown
-from rollstat.windows import Interval, ReachesAt, Rows, Windows, WindowsAt
+from rollstat.windows import Forward, Interval, ReachesAt, Rows, Windows, WindowsAt
 
 _OBJECT = np.dtype(object)
 _VALUES = ("value", "finite")  # what columns of features are, with infinite values or without
@@ -215,20 +216,22 @@ class _Series:
         ]
         self._all_dtypes = [*self.dtypes, *[np.dtype(np.float64)] * len(self._coded)]
         self._exact = True  # floats hold all whole numbers so far
-        self._reaches: list[Rows | Interval] = []
+        self._reaches: list[Rows | Interval] = []  # which no window of calendar units exceeds
+        self._calendar: dict[int, str] = {}  # windows of calendar units, and how far each reaches
         self._jobs, self._others, tasks = self._plan(numbers)
         rows = [each.left for each in self._reaches if isinstance(each, Rows)]
         widths = [each.before for each in self._reaches if isinstance(each, Interval)]
         self._most_rows, self._widest = max(rows, default=0), max(widths, default=None)
         self._windows = ReachesAt(self._reaches, times)
         found: list[Any] = [None] * len(features.columns)
-        self._run(self._jobs, self.empty(0), self.dtypes[0].type(0), found)  # checks all
+        self._run(self._jobs, self.empty(0), self._windows, self.dtypes[0].type(0), found)  # checks all
         self._whole = [number for *_, number in tasks if type(found[number]) is int]
         tasks.sort()
         self._tasks = np.array([[*task[:5], task[-1]] for task in tasks], np.int64).reshape(-1, 6)
         self._parameters = np.array([(*task[5], 0, 0, 0)[:3] for task in tasks], np.float64).reshape(-1, 3)
         self._answer = BoundKernel(at_once.answer)
-        self.answer(self.empty(0), self.dtypes[0].type(0).item(), np.empty(len(found)))  # compiles
+        zero = self.dtypes[0].type(0).item()
+        self.answer(self.empty(0), self._windows, zero, np.empty(len(found)))  # compiles
 
     def empty(self, room: int) -> _Held:
         """Return no rows, with room for some."""
@@ -248,6 +251,9 @@ class _Series:
             if key not in known:
                 known[key] = len(known)
                 self._reaches.append(self._reach(column, *key[1:]))
+                size: Any = 0 if isinstance(column.window, Forward) else next(iter(sizes(column.window)), 0)
+                if is_calendar(size):
+                    self._calendar[known[key]] = size
             reach = self._reaches[known[key]]
             default = REGISTRY[column.feature.statistic].min_periods
             if default is None:
@@ -298,12 +304,23 @@ class _Series:
         return "finite" if self.features.is_finite(feature) else "value"
 
     def _reach(self, column: FeatureColumn, center: bool, closed: Any) -> Rows | Interval:
-        """Return the rows or the times of a window."""
+        """Return the rows or the times of a window; of calendar units, the most that they reach."""
         width = by_width(column.window)
         times = np.empty(0, np.float64 if width and self.dtypes[0].kind == "f" else "M8[ns]")
         with naming(column.feature, column.window):
             checked = Options.check(center=center, closed=closed, times=times, at=times)
-            return checked.reach(column.window, _ALL_ROWS, checked.own_times(_NO_ROWS, 0))
+            return checked.reach(widened(column.window), _ALL_ROWS, checked.own_times(_NO_ROWS, 0))
+
+    def windows_at(self, time: Any, zone: Any) -> ReachesAt:
+        """Return the windows at a time, whose time zone counts for calendar units."""
+        if not self._calendar:
+            return self._windows
+        reaches = self._reaches.copy()
+        for number, size in self._calendar.items():
+            own = reaches[number]
+            assert isinstance(own, Interval)
+            reaches[number] = own._replace(before=time - earlier(size, time, zone))
+        return ReachesAt(reaches, self.dtypes[0])
 
     # Rows.
 
@@ -382,25 +399,27 @@ class _Series:
 
     # Results.
 
-    def answer(self, held: _Held, time: Any, out: NDArray[np.float64]) -> bool:
+    def answer(self, held: _Held, windows: ReachesAt, time: Any, out: NDArray[np.float64]) -> bool:
         """Write what the kernel serves to the places of the columns; return whether it serves the values."""
         room = held.last + 1
         memory, rows = np.empty((4, room)), np.empty((3, room), np.int64)
-        bounds = np.empty(len(self._windows.edges[0]), np.int64)
-        given = *self._windows.edges, held.series, self._tasks, self._parameters, bounds, memory, rows, out
+        bounds = np.empty(len(windows.edges[0]), np.int64)
+        given = *windows.edges, held.series, self._tasks, self._parameters, bounds, memory, rows, out
         return self._exact and self._answer(held.part(0), time, *given)
 
-    def evaluate(self, held: _Held, time: Any, served: bool, found: list[Any]) -> None:
+    def evaluate(self, held: _Held, windows: ReachesAt, time: Any, served: bool, found: list[Any]) -> None:
         """Complete what the kernel has computed at a time."""
         for number in self._whole if served else ():
             found[number] = int(found[number])
         jobs = self._others if served else self._jobs
         if jobs:
-            self._run(jobs, held, time, found)
+            self._run(jobs, held, windows, time, found)
 
-    def _run(self, jobs: Sequence[_Job], held: _Held, time: Any, found: list[Any]) -> None:
+    def _run(
+        self, jobs: Sequence[_Job], held: _Held, windows: ReachesAt, time: Any, found: list[Any]
+    ) -> None:
         """Compute features at a time into their places."""
-        start, end = self._windows.bounds(held.part(0), time)
+        start, end = windows.bounds(held.part(0), time)
         shared: dict[Any, Windows] = {}
         columns: dict[Any, Any] = {}
         for job in jobs:
@@ -676,10 +695,11 @@ class FeatureStream:
                 raise ValueError(
                     f"{self._on} must not be before the newest row of {given}; got {keys_and_time[-1]!r}"
                 )
-            answered.append((series, held, series.answer(held, time, out)))
+            windows = series.windows_at(time, zone_of(keys_and_time[-1]))
+            answered.append((series, held, windows, series.answer(held, windows, time, out)))
         found = out.tolist()
-        for series, held, served in answered:
-            series.evaluate(held, time, served, found)
+        for series, held, windows, served in answered:
+            series.evaluate(held, windows, time, served, found)
         return dict(zip(self._names, found))
 
     @classmethod

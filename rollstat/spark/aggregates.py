@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from pyspark.sql import Column
 from pyspark.sql import types as T
 
-from rollstat.calendar_units import is_calendar
+from rollstat.calendar_units import in_zone, is_calendar
 from rollstat.dtypes import flattened
 from rollstat.durations import normal, parts
 from rollstat.names import reject_unknown
@@ -106,10 +106,8 @@ class CallWindow:
 
 def _in_zone(times: NDArray[Any], zone: str) -> Any:
     """Return times, which are in UTC, as datetimes of pandas with a time zone."""
-    import pandas  # here, because most workers do without
-
     try:
-        return pandas.DatetimeIndex(times, tz="UTC").tz_convert(zone)
+        return in_zone(times, zone)
     except (KeyError, ValueError) as error:
         raise ValueError(
             f"spark.sql.session.timeZone must be a zone that Python knows; got {zone!r}: set another one, or "

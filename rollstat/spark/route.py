@@ -261,6 +261,7 @@ def _planned(
         raise ValueError("df must be a batch frame; use rollstat.spark.rolling_stream for streams")
     columns = ColumnReferences(df)
     zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
+    given = {name: parameter.default for name, parameter in signature(rolling).parameters.items()} | given
     wanted, options = ({name: given[name] for name in names} for names in (_WANTED, _OPTIONS))
     request = Request(**wanted, options=options, zone=zone).by_name(columns)
     frame = columns.frame()

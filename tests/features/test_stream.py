@@ -4,8 +4,10 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
+import rollstat
 from rollstat import Expanding
 from rollstat import features as f
 from rollstat.registry import REGISTRY
@@ -350,3 +352,38 @@ def test_columns_of_every_dtype(kind):
     assert pickle.loads(pickle.dumps(stream)).query(*labels.iloc[0]) == expected
     with pytest.raises(TypeError, match="t must be aware datetimes"):
         stream.query("a", pd.Timestamp("2027-01-01"))
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_windows_of_months_follow_the_clock_of_each_time(zone, rng):
+    times = pd.to_datetime("2025-01-01") + pd.to_timedelta(
+        np.sort(rng.integers(0, 400 * 86_400, 150)), unit="s"
+    )
+    times = times if zone is None else times.tz_localize("UTC").tz_convert(zone)
+    frame = pd.DataFrame({"key": rng.integers(0, 2, 150), "time": times, "x": rng.integers(0, 9, 150) * 1.0})
+    windows = ("1 month", "2 months", "31D", 5)
+    features = f.Features(
+        [f.median("x").over(*windows, min_periods=1), f.skew("x").over("1 month")],
+        by="key",
+        on="time",
+        closed="left",
+    )
+    assert f.Features.from_json(features.to_json()).columns == features.columns
+    table = features.compute(frame)
+    name = features.columns[0].name
+    assert name == "x_median_1_month"
+    for _, rows in frame.groupby("key"):
+        given = {"times": rows["time"], "closed": "left", "min_periods": 1}
+        wanted = rollstat.rolling_median(rows["x"].to_numpy(), "1 month", **given)
+        np.testing.assert_array_equal(table.loc[rows.index, name], wanted)
+    in_polars = features.compute(pl.from_pandas(frame)).to_pandas()
+    pd.testing.assert_frame_equal(in_polars, table, check_dtype=False)
+    stream = features.stream()
+    for i, row in enumerate(frame.to_dict("records")):
+        found = list(stream.query(row["key"], row["time"]).values())
+        np.testing.assert_array_equal(found[:-1], table.iloc[i, 3:-1].to_numpy(float))
+        np.testing.assert_allclose(found[-1], table.iloc[i, -1], rtol=1e-12)
+        stream.push(row)
+    query = frame["key"].iloc[-1], times[-1] + pd.Timedelta("3D")
+    held = type(stream).from_frame(features, frame), type(stream).restore(stream.snapshot())
+    assert [each.query(*query) for each in held] == [stream.query(*query)] * 2

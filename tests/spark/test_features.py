@@ -24,7 +24,7 @@ def test_features_are_those_in_memory(spark, rows):
         [
             f.max("amount").over("2D", 3, min_periods=1),
             f.quantile("price", [0.5, 0.9]).over(5, min_periods=2).by("shop"),
-            f.max("price").over("2D", min_periods=1),
+            f.max("price").over("2D", "1 month", min_periods=1),
             f.max("price").over(4, min_periods=1, inf="missing"),
             f.last("amount").over(2, min_periods=1).by("number"),
             f.nunique("shop").where("amount > 2 and not price < 0").over("3D"),
