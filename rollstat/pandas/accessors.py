@@ -7,6 +7,8 @@ pandas lacks. A method is made when it is first used.
 import inspect
 import re
 from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from types import FunctionType
 from typing import Any, Unpack
 
 import pandas as pd
@@ -190,6 +192,18 @@ def _window_method(name: str) -> Callable[..., Any]:
     return _bound_method(name, own, call)
 
 
+def _method_of(cls: type, method: FunctionType) -> FunctionType:
+    """Return a copy of an inherited method that errors call a method of `cls`, as they do in pandas."""
+    copy = FunctionType(
+        method.__code__, method.__globals__, method.__name__, method.__defaults__, method.__closure__
+    )
+    update_wrapper(copy, method)
+    del copy.__wrapped__  # type: ignore[attr-defined]  # update_wrapper has set it
+    copy.__kwdefaults__ = method.__kwdefaults__
+    copy.__qualname__ = f"{cls.__name__}.{method.__name__}"
+    return copy
+
+
 class _LazyMethod:
     """A method that replaces itself by the one that `make` returns when it is first read."""
 
@@ -357,7 +371,8 @@ _Accessor.groupby.__qualname__ = "groupby"  # errors of arguments name the metho
 for _name in STATISTICS:
     setattr(_Accessor, _name, _LazyMethod(_Accessor, _name, _shortcut))
     if _name in vars(Windows):
-        getattr(Windows, _name).__qualname__ = _name  # errors of arguments name the method alone
+        for _cls in (Rolling, Expanding):
+            setattr(_cls, _name, _method_of(_cls, getattr(_cls, _name)))
     elif not hasattr(pd.api.typing.Rolling, _name):
         setattr(Windows, _name, _LazyMethod(Windows, _name, _window_method))
 
