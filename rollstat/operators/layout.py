@@ -6,7 +6,8 @@ operators come from type inference, because compiled methods can return other ty
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import NumbaError, config, typeof, types
@@ -19,7 +20,8 @@ from rollstat.kernels.aggregate.operator_calls import combine_states, lift_argum
 from rollstat.operators.interface import compiled, is_builtin
 
 
-class Layout(NamedTuple):
+@dataclass(frozen=True)
+class Layout:
     """Dtypes of an operator's states and results.
 
     Attributes

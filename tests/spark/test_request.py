@@ -138,7 +138,7 @@ BAD = [
         "order_by must be a column without a direction; got 'row DESC",
     ),
     (lambda: {"order_by": F.col("nope")}, r"order_by: 'nope' is not a column of df: \[UNRESOLVED_COLUMN"),
-    (lambda: {"order_by": F.col("*")}, r"order_by: '\*' is 4 columns"),
+    (lambda: {"order_by": F.col("*")}, r"order_by: '\*' matches 4 columns"),
     (lambda: {"order_by": "meta.nope"}, "order_by: column 'meta.nope' is not among: row, meta, x, meta.c"),
     (lambda: {"partition_by": F.col("row")}, "order_by must not name columns of partition_by; got row"),
     (lambda: {"aggs": [rs.median("x"), "median"]}, "aggs must map new column names .*, or be a list such as"),
