@@ -43,6 +43,7 @@ from rollstat import features as f
 from rollstat import tiers
 
 WINDOWS = ("1D", "7D", "30D", "90D", 10, 100)
+_FEWEST_TASKS = 8  # stages of fewer tasks only send the cuts of long keys
 STATISTICS = ("sum", "mean", "median", "quantile_0_95", "max", "nunique")
 
 
@@ -246,10 +247,11 @@ def kill_once(spark: Any, share: float, stage: int, killed: list[str]) -> None:
     while True:
         time.sleep(0.1)
         for number in tracker.getActiveStageIds():
-            seen += [number] if number not in seen else []
             info = tracker.getStageInfo(number)
-            done = info is not None and info.numCompletedTasks >= share * info.numTasks
-            if done and seen.index(number) == stage:
+            if info is None or info.numTasks < _FEWEST_TASKS:
+                continue
+            seen += [number] if number not in seen else []
+            if info.numCompletedTasks >= share * info.numTasks and seen.index(number) == stage:
                 victim = executors_of(spark)[0]
                 os.kill(victim, signal.SIGKILL)
                 killed.append(f"after {info.numCompletedTasks} of {info.numTasks} tasks of stage {stage + 1}")
