@@ -39,8 +39,7 @@ from rollstat.kernels.selection.radix_sort import (
     allocate_sort,
     bits_for,
     row_mask,
-    sort_records,
-    value_range,
+    sort_observations,
 )
 from rollstat.kernels.selection.rank_set import (
     RankSet,
@@ -236,15 +235,10 @@ def find_in_parts(values, missing, start, end, fewest, memory, lower, upper, nea
         while last < len(start) and end[last] <= limit:
             last += 1
         part, absent = values[low : end[last - 1]], missing[low : end[last - 1]]
-        observed, count = len(part), 0
-        for i in range(len(absent)):
-            observed -= np.int64(absent[i])
-        if observed > 0:
-            lowest, highest = value_range(part, absent)
-            count = sort_records(part, absent, lowest, highest, observed == len(part), sort)
-            if count < 0:
-                return first
-        if observed < len(part):
+        count = sort_observations(part, absent, sort)
+        if count < 0:
+            return first
+        if count < len(part):
             rank[low : end[last - 1]] = -1
         mask = row_mask(bits_for(len(part)))
         for i in range(count):

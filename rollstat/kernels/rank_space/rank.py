@@ -60,8 +60,7 @@ from rollstat.kernels.selection.radix_sort import (
     allocate_sort,
     bits_for,
     row_mask,
-    sort_records,
-    value_range,
+    sort_observations,
 )
 
 AVERAGE, MIN, MAX, FIRST, DENSE = 0, 1, 2, 3, 4
@@ -347,14 +346,9 @@ def rank_in_parts(
         low = first if width > 0 else min(start[first], row)
         end = min(low + max(fewest, 4 * (row + 1 - low)), len(values))
         part, absent, rows = values[low:end], missing[low:end], slice(first, end - offset)
-        observed, count = len(part), 0
-        for i in range(len(absent)):
-            observed -= np.int64(absent[i])
-        if observed > 0:
-            lowest, highest = value_range(part, absent)
-            count = sort_records(part, absent, lowest, highest, observed == len(part), sort)
-            if count < 0:
-                return first
+        count = sort_observations(part, absent, sort)
+        if count < 0:
+            return first
         given = sort.records[:count], bits_for(len(part)), part, low, start[rows], row - low, width
         count_by_value(*given, members, smaller, equal)
         of_part = slice(row - low, end - low)

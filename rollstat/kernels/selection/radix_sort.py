@@ -379,3 +379,15 @@ def sort_records(values, missing, lowest, highest, everything, scratch):
         return -1
     _radix_sort(records, spare, digits, digit_bits, scratch.histograms)
     return count if insertion_sort(records, values, row_bits, _MOVES_PER_RECORD * count) else -1
+
+
+@kernel
+def sort_observations(values, missing, scratch):
+    """Write the records of all observations, of which there may be none, like :func:`sort_records`."""
+    observed = len(values)
+    for i in range(len(missing)):
+        observed -= np.int64(missing[i])
+    if observed == 0:
+        return 0
+    lowest, highest = value_range(values, missing)
+    return sort_records(values, missing, lowest, highest, observed == len(values), scratch)
