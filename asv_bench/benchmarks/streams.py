@@ -113,15 +113,29 @@ def _greedy_times(m: int) -> Callable[[Any], None]:
     return step
 
 
+def _months(m: int) -> Callable[[Any], None]:
+    """Return pushes into a window of a month that holds `m` rows; no other library has such a stream."""
+    stream, between = rollstat.RollingMean("1 month"), np.timedelta64(30 * 86_400 // m, "s")
+    times = np.datetime64("2026-01-01", "s") + between * np.arange(m)
+    stream.extend(np.ones(m), times=times)
+    number = count(1)
+    return lambda x: stream.push(x, times[-1] + next(number) * between)
+
+
 def _strings(m: int) -> Callable[[Any], None]:
     words = ["a", "b", "c", "d"] * m
     return lambda x: rollstat.rolling_aggregate(words, max, m)
 
 
 class OperatorSteps:
-    """Steps of streams of operators without results or by times, and windows over strings."""
+    """Steps without results, by times or in windows of months, and windows over strings."""
 
-    makers: ClassVar = {"add and drop": _add_and_drop, "greedy times": _greedy_times, "strings": _strings}
+    makers: ClassVar = {
+        "add and drop": _add_and_drop,
+        "greedy times": _greedy_times,
+        "months": _months,
+        "strings": _strings,
+    }
     param_names = ("what", "window")
     params = (list(makers), [10, 1_000])
 
