@@ -340,15 +340,17 @@ class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
                 return code
         return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Store a compiled kernel."""
+    def save_overload(self, sig: Any, data: Any) -> str | None:
+        """Store a compiled kernel, and return the name of its file; None if the code cannot be stored."""
         common = self.key_without_target(sig) if self._enabled else None
         folder = cache_folder()
         if common is None or folder is None or data.library.has_dynamic_globals:
-            return
+            return None
         content = BytesIO()
         _Pickler(content).dump(self.packed(data))
-        _write(folder / (digest_of(common, _target()) + self.ending), content.getvalue())
+        key = digest_of(common, _target()) + self.ending
+        _write(folder / key, content.getvalue())
+        return key
 
     def packed(self, result: Any) -> Any:
         """Return what is stored of a result of the compiler."""

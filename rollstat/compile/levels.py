@@ -56,13 +56,20 @@ def _compiled(codegen, library):
 
 
 def compile_also(levels):
-    """From now on, have this process store what it compiles for other CPU levels too."""
-    codegens, save = {level: _Codegen(level) for level in levels}, KernelCache.save_overload
+    """From now on, have this process store what it compiles for other CPU levels too.
+
+    Return a set of the names of the files that it stores for its own level. A kernel that cannot be stored
+    raises RuntimeError.
+    """
+    codegens, save, stored = {level: _Codegen(level) for level in levels}, KernelCache.save_overload, set()
 
     def save_for_all(cache, sig, data):
-        save(cache, sig, data)
+        key = save(cache, sig, data)
         if cache.ending:  # an inner kernel is linked into entries before these are optimised for a level
             return
+        if key is None:
+            raise RuntimeError(f"{data.fndesc.qualname}{sig} cannot be stored")
+        stored.add(key)
         own, library = os.environ[BUILD_LEVEL], data.library
         own_code = library._compiled_object
         for level, codegen in codegens.items():
@@ -74,3 +81,4 @@ def compile_also(levels):
 
     KernelCache.save_overload = save_for_all
     _UncountedCompiler.library_class = _KeptLibrary
+    return stored

@@ -2,9 +2,9 @@
 
 ::
 
-    dtype --> process that compiles --> work folder --> process of a level --> FOLDER, manifest.json
-              for all levels                            that loads, and says
-              (usual calls)                             which files
+    dtype --> process of the highest level --> work folder --> process of each other level --> FOLDER,
+              that compiles for all levels                     that loads, and compiles        manifest.json
+              (usual calls)                                    what fits only its level
 
 Code for a CPU level runs on every CPU that has its features, see :data:`rollstat.compile.cache.LEVELS`. On
 x86-64 there are two levels: v3 (nearly all CPUs since 2015) and v4 (AVX-512). A CPU below
@@ -64,20 +64,18 @@ def settings(level: str, folder: Path) -> dict[str, str]:
 
 
 def _make_calls(statistics: Sequence[str], dtype: str, also: Sequence[str]) -> None:
-    """Make the usual calls in this process; print the files loaded, and the kernels compiled instead.
+    """Make the usual calls in this process; print the names of the files that it stored or loaded.
 
     Kernels are compiled for the levels `also` too.
     """
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)  # compiling makes many objects, which live long
-    if also:
-        compile_also(also)
+    files = compile_also(also)
     for number, statistic in enumerate(statistics, 1):
         done = warmup(statistic, dtype, progress=False)
         level = os.environ[BUILD_LEVEL]
         print(f"{level} {dtype} {number}/{len(statistics)} {statistic}: {done}", file=sys.stderr, flush=True)
-    compiled = [kernel.name for kernel in compiled_kernels if kernel.origin == "compiled"]
-    print(json.dumps([sorted({kernel.key for kernel in compiled_kernels if kernel.key}), compiled]))
+    print(json.dumps(sorted(files.union(kernel.key for kernel in compiled_kernels if kernel.key))))
 
 
 def _files_of(dtype: str, levels: Sequence[str], statistics: Sequence[str], work: Path) -> list[list[str]]:
@@ -87,16 +85,10 @@ def _files_of(dtype: str, levels: Sequence[str], statistics: Sequence[str], work
     found: list[list[str]] = []
     for level in levels:
         also = [] if found or len(levels) == 1 else ["--levels", *levels[1:]]
-        for _ in range(2):  # to compile, and to see what is loaded then
-            done = subprocess.run(
-                [*command, *also], env=settings(level, work), stdout=subprocess.PIPE, text=True, check=True
-            )
-            files, compiled = json.loads(done.stdout.splitlines()[-1])
-            if not compiled:
-                break
-        if compiled:
-            raise RuntimeError(f"these kernels cannot be stored: {', '.join(compiled)}")
-        found.append(files)
+        done = subprocess.run(
+            [*command, *also], env=settings(level, work), stdout=subprocess.PIPE, text=True, check=True
+        )
+        found.append(json.loads(done.stdout.splitlines()[-1]))
     return found
 
 
