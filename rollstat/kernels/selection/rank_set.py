@@ -278,12 +278,13 @@ def member_near(rank_set, rank, below, index):
     rank = _inside(bits, rank)
     # The choice among the nearest members cannot be predicted, so there is no branch on it.
     preceding, word = _word_before(bits, rank), _word_from(bits, rank)
-    word = word if ahead == 0 else word & (word - _ONE)
+    word &= word - np.uint64(ahead > 0)
     after = rank + count_trailing_zeros(word)
     found = rank - 1 - count_leading_zeros(preceding) if ahead < 0 else after
+    among_these = ((preceding != 0) | (ahead >= 0)) & ((word != 0) | (ahead < 0))
     if index >= rank_set.size[0]:
         found = np.int64(64 * len(bits))
-    elif (preceding if ahead < 0 else word) == 0 or not -1 <= ahead <= 1:
+    elif not (among_these & (ahead >= -1) & (ahead <= 1)):
         found = _far_member(rank_set, rank, ahead, index)
     return found
 
