@@ -12,15 +12,15 @@ distance of a neighbour of the ends. The index l is right if no value outside is
 other side. :mod:`rollstat.kernels.rank_space.distances` defines the distances.
 
 State: a :class:`Scratch` with a :mod:`rollstat.kernels.selection.rank_set` of the window, and ``steps``,
-int64 (2,), the steps of the searches for l in all rows and in the worst row. The ranks of the upper median,
-of y[l] and of y[l + K] are in registers, each with the number of observations below it.
+int64 (2,), the steps in all rows and in the worst row after the first of a row. The ranks of the upper
+median, of y[l] and of y[l + K] are in registers, each with the number of observations below it.
 
 Invariant: these numbers are right after every change of the window.
 
-Cost: as long as l moves by a few observations, the cursors step over single members. Otherwise, for instance
-where the median jumps between the levels of an alternating signal, l is found by bisection, with two
-selections a step. A row takes at most LINEAR_STEPS + log2 m + 1 steps in the worst case; each row that enters
-or leaves takes O(1).
+Cost: in most rows l moves by at most one observation, which is decided without branches. As long as it moves
+by a few more, the cursors step over single members. Otherwise, for instance where the median jumps between
+the levels of an alternating signal, l is found by bisection, with two selections a step. A row takes at most
+LINEAR_STEPS + log2 m + 1 further steps in the worst case; each row that enters or leaves takes O(1).
 
 Source: selection in two sorted sequences, Frederickson and Johnson, The complexity of selection and ranking
 in X + Y and matrices with sorted columns, J. Comput. Syst. Sci. 24 (1982), doi:10.1016/0022-0000(82)90048-4,
@@ -44,14 +44,15 @@ from rollstat.kernels.selection.radix_sort import (
 from rollstat.kernels.selection.rank_set import (
     RankSet,
     add,
+    at_or_after,
     before,
     member_near,
-    neighbours,
+    members_around,
     remove,
     select,
 )
 
-# Steps that a search takes from the last answer before it bisects.
+# Steps that a search takes, after the first of a row, before it bisects.
 LINEAR_STEPS = 8
 
 
@@ -105,34 +106,59 @@ def _bisect(window, ordered, low, high, half, wanted):
 
 
 @kernel(forceinline=True)
-def _nearest(window, ordered, low, high, a, b, index, half, wanted):
-    """Return the ends of the `wanted` nearest, the number of observations below them, and the steps taken.
+def _moved(up, down, lower, same, upper):
+    """Return one of three neighbours; several selections at once would become one branch."""
+    return upper if up else lower if down else same
 
-    The ends are the ranks of the first of the nearest and of the first one after them, and the ranks of the
-    last observations below both. The search starts at `a` and `b`, with `index` observations below `a`.
+
+@kernel(forceinline=True)
+def _step(window, ordered, low, high, a, b, index, half, wanted):
+    """Move the ends of the `wanted` nearest by at most one observation.
+
+    `a` and `b` are near the ends: each is a rank and the number of members from there up to the end, 0 or 1.
+    `index` is the number of observations below the nearest. The result is the ends, the new index, and
+    whether the ends move farther. The ends are the ranks of the first of the nearest and of the first one
+    after them, and the ranks of the last observations below both.
     """
-    moved, top = 0, len(ordered) - 1
-    a_before, a_after = neighbours(window, a)
-    b_before, b_after = neighbours(window, b)
-    while moved < LINEAR_STEPS:
-        nearer, farther = ordered[max(a_before, 0) & INDEX], ordered[max(b_before, 0) & INDEX]
-        up = (index < half) & (low - ordered[min(a, top) & INDEX] > ordered[min(b, top) & INDEX] - high)
-        down = (index > 0) & (low - nearer < farther - high)
-        if not up | down:
-            break
-        # The direction in which the ends move cannot be predicted, so there is no branch on it.
-        index += np.int64(up) - np.int64(down)
-        a, b = a_after if up else a_before, b_after if up else b_before
-        a_before, a_after = neighbours(window, a)
-        b_before, b_after = neighbours(window, b)
-        moved += 1
-    if moved == LINEAR_STEPS:
-        known, known_end = index, index + wanted
-        index, steps = _bisect(window, ordered, low, high, half, wanted)
-        a, b = member_near(window, a, known, index), member_near(window, b, known_end, index + wanted)
-        a_before, b_before = before(window, a), before(window, b)
-        moved += steps
-    return (a, b, a_before, b_before), index, moved
+    top = len(ordered) - 1
+    a_far, a_before, a_from, a_after = members_around(window, *a, index, 2)
+    b_far, b_before, b_from, b_after = members_around(window, *b, index + wanted, half - index)
+    up = (index < half) & (low - ordered[min(a_from, top) & INDEX] > ordered[min(b_from, top) & INDEX] - high)
+    down = (index > 0) & (low - ordered[max(a_before, 0) & INDEX] < ordered[max(b_before, 0) & INDEX] - high)
+    farther_up = low - ordered[min(a_after, top) & INDEX] > ordered[min(b_after, top) & INDEX] - high
+    farther_down = low - ordered[max(a_far, 0) & INDEX] < ordered[max(b_far, 0) & INDEX] - high
+    more = (farther_up & (index + 1 < half)) | (farther_down & (index > 1))
+    # The direction in which the ends move cannot be predicted, so there is no branch on it. That holds only
+    # outside of small loops: in these the compiler turns selections into branches.
+    a_below, b_below = _moved(up, down, a_far, a_before, a_from), _moved(up, down, b_far, b_before, b_from)
+    first, beyond = _moved(up, down, a_before, a_from, a_after), _moved(up, down, b_before, b_from, b_after)
+    return (first, beyond, a_below, b_below), index + np.int64(up) - np.int64(down), more
+
+
+@kernel(noinline=True)
+def _aligned(window, a, b, a_ahead, b_ahead, index, wanted):
+    """Return the members with `index` and ``index + wanted`` members below them, so far ahead of a and b."""
+    end = index + wanted
+    return member_near(window, a, index - a_ahead, index), member_near(window, b, end - b_ahead, end)
+
+
+@kernel(noinline=True)
+def _search(window, ordered, low, high, ends, index, half, wanted):
+    """Return the ends and the index as :func:`_step` does, however far the ends move, and the steps taken."""
+    a, b, a_before, b_before = ends
+    up = index < half and low - ordered[a & INDEX] > ordered[b & INDEX] - high
+    for moved in range(LINEAR_STEPS):
+        if up and index < half and low - ordered[a & INDEX] > ordered[b & INDEX] - high:
+            index += 1
+            a, b, a_before, b_before = at_or_after(window, a + 1), at_or_after(window, b + 1), a, b
+        elif not up and index > 0 and low - ordered[a_before & INDEX] < ordered[b_before & INDEX] - high:
+            index -= 1
+            a, b, a_before, b_before = a_before, b_before, before(window, a_before), before(window, b_before)
+        else:
+            return (a, b, a_before, b_before), index, moved
+    found, steps = _bisect(window, ordered, low, high, half, wanted)
+    a, b = _aligned(window, a, b, found - index, found - index, found, wanted)
+    return (a, b, before(window, a), before(window, b)), found, LINEAR_STEPS + steps
 
 
 @kernel(forceinline=True)
@@ -149,6 +175,12 @@ def _middle_distances(ordered, low, high, ends, index, half, wanted, count):
             distance = low - ordered[below & INDEX]
             far = distance if index == half or distance < far else far
     return near, far
+
+
+@kernel(forceinline=True)
+def _below(rank, other):
+    """Return 1 if a rank is below another, else 0; without signs, that is added in one instruction."""
+    return np.int64(np.uint64(rank) < np.uint64(other))
 
 
 @kernel
@@ -174,38 +206,45 @@ def find_distances(rank, ordered, start, end, scratch, lower, upper, near, far):
     median = a = b = median_below = a_below = b_below = np.int64(0)
     for i in range(len(start)):
         for j in range(left, min(start[i], right)):
-            leaving = np.int64(rank[j])
+            leaving = np.int64(rank[j & INDEX])
             if leaving >= 0:
                 remove(window, leaving)
                 count -= 1
-                median_below -= np.int64(leaving < median)
-                a_below -= np.int64(leaving < a)
-                b_below -= np.int64(leaving < b)
+                median_below -= _below(leaving, median)
+                a_below -= _below(leaving, a)
+                b_below -= _below(leaving, b)
         for j in range(max(start[i], right), end[i]):
-            entering = np.int64(rank[j])
+            entering = np.int64(rank[j & INDEX])
             if entering >= 0:
                 add(window, entering)
                 count += 1
-                median_below += np.int64(entering < median)
-                a_below += np.int64(entering < a)
-                b_below += np.int64(entering < b)
+                median_below += _below(entering, median)
+                a_below += _below(entering, a)
+                b_below += _below(entering, b)
         left, right = start[i], end[i]
         if count > 0:
             half = count // 2
             wanted = count - half
             median, median_below = member_near(window, median, median_below, half), half
-            above = ordered[median & INDEX]
-            below = ordered[before(window, median) & INDEX] if 2 * half == count else above
-            low, high = centers(below, above)
+            below = above = low = high = ordered[median & INDEX]
+            if 2 * half == count:
+                below = ordered[before(window, median) & INDEX]
+                low, high = centers(below, above)
             lower[i], upper[i] = below, above
-            index = min(a_below, half)
-            a = member_near(window, a, a_below, index)
-            b = member_near(window, b, b_below, index + wanted)
-            ends, a_below, moved = _nearest(window, ordered, low, high, a, b, index, half, wanted)
-            a, b, b_below = ends[0], ends[1], a_below + wanted
-            near[i], far[i] = _middle_distances(ordered, low, high, ends, a_below, half, wanted, count)
-            steps[0] += moved
-            steps[1] = max(steps[1], moved)
+            # An observation that came or left between the ends makes these two numbers differ.
+            index = min(max(a_below, b_below - wanted), half)
+            a_ahead, b_ahead = index - a_below, index + wanted - b_below
+            if not (0 <= a_ahead <= 1 and 0 <= b_ahead <= 1):
+                a, b = _aligned(window, a, b, a_ahead, b_ahead, index, wanted)
+                a_ahead = b_ahead = 0
+            given = window, ordered, low, high
+            ends, index, more = _step(*given, (a, a_ahead), (b, b_ahead), index, half, wanted)
+            if more:
+                ends, index, moved = _search(*given, ends, index, half, wanted)
+                steps[0] += moved
+                steps[1] = max(steps[1], moved)
+            a, b, a_below, b_below = ends[0], ends[1], index, index + wanted
+            near[i], far[i] = _middle_distances(ordered, low, high, ends, index, half, wanted, count)
 
 
 @kernel

@@ -56,6 +56,7 @@ RANK, BELOW = 0, 1
 
 _ONE = np.uint64(1)
 _ALL = ~np.uint64(0)
+_TOP = _ONE << np.uint64(63)
 # Words around a cursor in which its new place is searched for before the counts are.
 _NEARBY_WORDS = 8
 # Words at the end of `bits` without members: any place before them has two words on both sides.
@@ -204,29 +205,29 @@ def _far_before(bits, fine, i):
 
 # What follows is inlined: a call would push all arrays of the set onto the stack.
 @kernel(forceinline=True)
+def _after(bits, fine, rank):
+    rank = _inside(bits, rank)
+    word = _word_from(bits, rank)
+    return rank + count_trailing_zeros(word) if word != 0 else _far_after(bits, fine, (rank >> 6) + 1)
+
+
+@kernel(forceinline=True)
+def _before(bits, fine, rank):
+    rank = _inside(bits, rank)
+    word = _word_before(bits, rank)
+    return rank - 1 - count_leading_zeros(word) if word != 0 else _far_before(bits, fine, (rank >> 6) - 1)
+
+
+@kernel(forceinline=True)
 def at_or_after(rank_set, rank):
     """Return the first member not below `rank`, or ``64 * len(bits)``."""
-    rank = _inside(rank_set.bits, rank)
-    word = _word_from(rank_set.bits, rank)
-    if word != 0:
-        return rank + count_trailing_zeros(word)
-    return _far_after(rank_set.bits, rank_set.fine, (rank >> 6) + 1)
+    return _after(rank_set.bits, rank_set.fine, rank)
 
 
 @kernel(forceinline=True)
 def before(rank_set, rank):
     """Return the last member below `rank`, or -1."""
-    rank = _inside(rank_set.bits, rank)
-    word = _word_before(rank_set.bits, rank)
-    if word != 0:
-        return rank - 1 - count_leading_zeros(word)
-    return _far_before(rank_set.bits, rank_set.fine, (rank >> 6) - 1)
-
-
-@kernel(forceinline=True)
-def neighbours(rank_set, rank):
-    """Return the last member below `rank`, or -1, and the first above, or ``64 * len(bits)``."""
-    return before(rank_set, rank), at_or_after(rank_set, rank + 1)
+    return _before(rank_set.bits, rank_set.fine, rank)
 
 
 @kernel
@@ -287,6 +288,41 @@ def member_near(rank_set, rank, below, index):
     elif not (among_these & (ahead >= -1) & (ahead <= 1)):
         found = _far_member(rank_set, rank, ahead, index)
     return found
+
+
+@kernel(noinline=True)
+def _far_around(bits, fine, rank, ahead):
+    """Do what :func:`members_around` does, in all words."""
+    rank = _after(bits, fine, rank) + 1 if ahead > 0 else rank
+    previous, member = _before(bits, fine, rank), _after(bits, fine, rank)
+    return _before(bits, fine, max(previous, 0)), previous, member, _after(bits, fine, member + 1)
+
+
+@kernel(forceinline=True)
+def members_around(rank_set, rank, ahead, index, remaining):
+    """Return the members with ``index - 2``, ..., ``index + 1`` members below them.
+
+    `ahead`, 0 or 1, of the members below the third one are not below `rank`. `remaining` members, or any
+    number from 2 on if there are more, are not below it. Members that do not exist are any numbers less than,
+    or greater than, all members.
+    """
+    bits = rank_set.bits
+    rank = _inside(bits, rank)
+    preceding, word = _word_before(bits, rank), _word_from(bits, rank)
+    following = word if ahead == 0 else word & (word - _ONE)
+    leading = count_leading_zeros(preceding)
+    farther, later = preceding & ~(_TOP >> np.uint64(leading & 63)), following & (following - _ONE)
+    if farther == 0 or later == 0:
+        if count_ones(preceding) < min(index, 2) or count_ones(word) < ahead + min(remaining, 2):
+            return _far_around(bits, rank_set.fine, rank, ahead)
+    previous, first = rank - 1 - leading, rank + count_trailing_zeros(word)
+    far = rank - 1 - count_leading_zeros(farther)
+    return (
+        far if ahead == 0 else previous,
+        previous if ahead == 0 else first,
+        rank + count_trailing_zeros(following),
+        rank + count_trailing_zeros(later),
+    )
 
 
 @kernel(forceinline=True)

@@ -32,7 +32,7 @@ from rollstat.statistics.ranks.rank_space import (
 from rollstat.statistics.selection.ranking import measurable, ranks
 from rollstat.windows import Windows
 
-_FEWEST_RANKED = 1024  # rows ranked at a time: to sort fewer takes longer for each
+_FEWEST_RANKED = 512  # rows ranked at a time: to sort fewer takes longer for each
 
 
 class _Distances(RankComputation):
@@ -59,7 +59,8 @@ class _Distances(RankComputation):
         if algorithm in ("sorted_window", "network"):
             read_sorted(block, measurable, readers.Distances(), 1, found)
             return found
-        values, fewest = measurable(block.values), max(min(RANKED_ROWS, 16 * block.longest), _FEWEST_RANKED)
+        # Parts of few windows: then the words around a cursor nearly always have the members asked for.
+        values, fewest = measurable(block.values), max(min(RANKED_ROWS, 8 * block.longest), _FEWEST_RANKED)
         memory = mad_tree.allocate(len(values), max(fewest, 4 * block.longest), values.dtype)
         given = values, read_only(block.mask), block.start, block.end
         done = int(mad_tree.find_in_parts(*given, fewest, memory, *found))

@@ -91,4 +91,4 @@ def test_nearest_half_moves_by_few_steps_on_noise_and_random_walks(rng):
     start = np.arange(n - m + 1)
     for values in (rng.standard_normal(n), rng.standard_normal(n).cumsum()):
         _, (total, _) = find(values, start, start + m)
-        assert total < 2 * len(start)
+        assert total < len(start)

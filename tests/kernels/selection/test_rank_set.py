@@ -29,6 +29,14 @@ def test_every_query_after_every_step(rng, ranks):
             below = bisect.bisect_left(members, asked)
             assert rank_set.at_or_after(state, asked) == (members[below] if below < len(members) else size)
             assert rank_set.before(state, asked) == (members[below - 1] if below else -1)
+            for ahead in range(min(2, len(members) - below + 1)):
+                index = below + ahead
+                found = rank_set.members_around(state, asked, ahead, index, len(members) - index)
+                for place, member in enumerate(found, index - 2):
+                    if 0 <= place < len(members):
+                        assert member == members[place]
+                    elif members:
+                        assert member < members[0] if place < 0 else member > members[-1]
         for number, cursor in enumerate(cursors):
             index = min(len(members), [len(members) // 2, len(members), int(rng.integers(9))][number])
             found = rank_set.seek(state, cursor, index)
