@@ -73,8 +73,9 @@ class RankComputation(Computation):
         self.algorithm = algorithm
 
     def block_rows(self, width: int, alone: bool = False) -> int:
-        """Return the output rows of a block: several windows, so that few values are sorted twice."""
-        return max(1 << 15, 3 * width)
+        """Return the output rows of a block: whole parts, so that few values are sorted twice."""
+        part = 3 * max(width, 1)  # rows of results where four windows are sorted at a time
+        return part * -(-(1 << 15) // part)
 
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
