@@ -14,12 +14,11 @@ Values are taken less the first observation of their segment, so the mean of equ
 value. A missing value adds nothing: among eight rows, its weight is 0. With `ignore_na` it does not age other
 rows either. Without `adjust` the first observation has the weight of all rows before it: W is 1 / alpha in
 every row, and again after a gap. With `ignore_na` there are no gaps. With `factors`, one a row, every row is
-computed by itself.
+computed by itself. Among eight rows the following ones weigh more instead, see :func:`growth`.
 
 State: S, W and the number of observations. Invariant: W and S belong to the row before i. Sums that leave the
 range of float64 never come back, so the last sum shows whether any has left it. If one has, and with factors,
-`means_by_row` takes means instead of sums. W and S are scaled before gaps make them too small. Cost: eight
-rows take about 20 instructions, a row by itself 5.
+`means_by_row` takes means instead of sums. Cost: eight rows take about 20 instructions, a row by itself 5.
 Source: the scan of Hillis and Steele (1986), doi:10.1145/7902.7903, for a recurrence of the first order.
 """
 
@@ -41,8 +40,10 @@ from rollstat.compile.simd.vectors import (
 )
 
 LEAST_DECAY = 2.0**-40
-SMALL, _LARGE = 2.0**-100, 2.0**100
+SMALL = 2.0**-100
 _MOST = 1e300  # of an anchor
+# Rows from a missing one on in which others are expected: whether eight rows have one cannot be predicted.
+MIXED_ROWS = 64
 
 
 @kernel(forceinline=True)
@@ -108,6 +109,23 @@ def scanned(v, aging):
     return v + aging[2] * shift_in_previous(zeros_like(v), v, 4)
 
 
+@kernel(forceinline=True)
+def growth(seen, decay, age, alpha):
+    """Return the weight of each lane without `adjust`, and how much all have aged after the last observation.
+
+    An observation after a gap has the weight alpha, so the earlier ones have one minus alpha, whatever the
+    gap. That is as if they aged as usual, and the following rows had more weight. `seen` is 1 for an
+    observation and 0 for none; `age` is how much the earlier rows have aged already.
+    """
+    one = broadcast(1.0)
+    before = shift_in_previous(broadcast(age), seen, 1)
+    kept = (one - shift_in_previous(one, seen, 1)) * broadcast(decay)
+    ages = scanned(before * broadcast(decay), aging_of(kept))
+    factor = seen * (ages + broadcast(alpha)) + (one - seen)
+    weights = aging_of(shift_in_previous(one, factor, 1))[3] * seen
+    return weights, first_lane(broadcast_lane(seen + (one - seen) * ages, -1))
+
+
 @kernel
 def means_by_vector(values, offsets, lanes, alpha, adjust, ignore_na, summed, least, out):
     """As :func:`means_by_row` without factors; return whether all sums are within the range of float64.
@@ -125,46 +143,50 @@ def means_by_vector(values, offsets, lanes, alpha, adjust, ignore_na, summed, le
         if i == end:
             continue
         anchor = 0.0 if summed or not abs(values[i]) < _MOST else values[i]
-        total, weight, count, gap = 0.0, 0.0, 0, False
+        total, weight, count, age, mixed = 0.0, 0.0, 0, 1.0, i
         shift, scale, inverse, scaled = broadcast(anchor), one, one, -1.0
         while i < end:
-            if count >= least and i + 8 <= end and not gap:
-                v = load(values, i) - shift
-                clean = not contains_nan(v)
-                if clean or adjust or ignore_na:
-                    aging = same
-                    if not clean:
-                        seen = replace_nan(v * zeros_like(v) + one, zeros_like(v))
-                        v = replace_nan(v, zeros_like(v))
-                        if ignore_na:
-                            aging = aging_of(seen * broadcast(decay) + (one - seen))
-                        scale, scaled = scanned(seen, aging) + aging[3] * broadcast(weight), -1.0
-                        inverse = one / scale
-                    elif scaled != weight:
-                        scale, scaled = ramp + aging[3] * broadcast(weight), weight
-                        inverse = one / scale
-                    v = scanned(v, aging) + aging[3] * broadcast(total)
-                    store(v if summed else shift + v * inverse, out, i)
-                    total = first_lane(broadcast_lane(v, -1))
-                    weight = first_lane(broadcast_lane(scale, -1))
-                    if weight < SMALL and not summed:
-                        total, weight = total * _LARGE, weight * _LARGE
-                    i += 8
-                    continue
+            if count >= least and i + 8 <= end and weight > SMALL:
+                v, aging = load(values, i) - shift, same
+                if contains_nan(v):
+                    mixed = i + MIXED_ROWS
+                if i < mixed or age != 1.0:
+                    seen = replace_nan(v * zeros_like(v) + one, zeros_like(v))
+                    v = replace_nan(v, zeros_like(v))
+                    if ignore_na:
+                        aging = aging_of(seen * broadcast(decay) + (one - seen))
+                    elif not adjust:
+                        seen, age = growth(seen, decay, age, alpha)
+                        v = v * seen
+                    scale, scaled = scanned(seen, aging) + aging[3] * broadcast(weight), -1.0
+                    inverse = one / scale
+                elif scaled != weight:
+                    scale, scaled = ramp + aging[3] * broadcast(weight), weight
+                    inverse = one / scale
+                v = scanned(v, aging) + aging[3] * broadcast(total)
+                store(v if summed else shift + v * inverse, out, i)
+                total, weight = first_lane(broadcast_lane(v, -1)), first_lane(broadcast_lane(scale, -1))
+                if scaled < 0.0 and not (adjust or ignore_na):
+                    total, weight = total * (age / (alpha * weight)), age / alpha
+                i += 8
+                continue
             x = values[i]
-            if x != x:
-                if not ignore_na:
-                    total, weight, gap = total * decay, weight * decay, not adjust
-            elif count == 0:
-                weight, count = 1.0 if adjust else 1.0 / alpha, 1
-                total = (x - anchor) * weight
-            else:
-                total, weight, count = total * decay + (x - anchor), weight * decay + 1.0, count + 1
-                if gap:
-                    total, weight, gap = total / weight / alpha, 1.0 / alpha, False
-            if weight < SMALL and not summed:
-                total, weight = total * _LARGE, weight * _LARGE
-            out[i] = np.nan if count < least else total if summed else anchor + total / weight
+            if x == x:
+                if age != 1.0:
+                    total, weight, age = total * decay + (x - anchor), weight * decay + 1.0, 1.0
+                    total, weight = total / weight / alpha, 1.0 / alpha
+                elif count == 0:
+                    weight = 1.0 if adjust else 1.0 / alpha
+                    total = (x - anchor) * weight
+                else:
+                    total, weight = total * decay + (x - anchor), weight * decay + 1.0
+                count += 1
+            elif not ignore_na:
+                total, weight, age = total * decay, weight * decay, 1.0 if adjust else age * decay
+            if x == x or summed:
+                out[i] = np.nan if count < least else total if summed else anchor + total / weight
+            else:  # the weight may be too small to divide by
+                out[i] = out[i - 1]
             i += 1
         finite = finite and math.isfinite(total)
     return finite

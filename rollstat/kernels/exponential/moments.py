@@ -37,9 +37,18 @@ from rollstat.compile.simd.vectors import (
     store,
     zeros_like,
 )
-from rollstat.kernels.exponential.means import SMALL, aging_of, same_aging, scanned, shares
+from rollstat.kernels.exponential.means import (
+    MIXED_ROWS,
+    SMALL,
+    aging_of,
+    growth,
+    same_aging,
+    scanned,
+    shares,
+)
 
 LEAST_DECAY = 0.5
+LEAST_NORMAL = 2.0**-1022  # positive number without loss of digits
 VARIANCE, DEVIATION, COVARIANCE, CORRELATION, MEAN, SUM = range(6)
 
 
@@ -92,17 +101,22 @@ def _last(lanes):
 
 
 @kernel(forceinline=True)
-def _mixed(x, y, decay, ignore_na, lanes):
-    """Return aging, aging of squares, weights and pairs; some lanes have no observation."""
+def _mixed(x, y, decay, age, adjust, ignore_na, lanes):
+    """Return aging, of squares, weights and pairs up to each lane, the own weight of each, and the age.
+
+    Some lanes may have no observation. The age is that of all rows after the last lane.
+    """
     zero, one = zeros_like(x), broadcast(1.0)
     seen = replace_nan(x * zero + y * zero + one, zero)
     aging, squares = same_aging(lanes, 0), same_aging(lanes, 16)
     if ignore_na:
         own = seen * broadcast(decay) + (one - seen)
         aging, squares = aging_of(own), aging_of(own * own)
+    elif not adjust:
+        seen, age = growth(seen, decay, age, 1.0 - decay)
     weight = scanned(seen, aging)
     earlier = seen * (weight - seen)
-    return aging, squares[3], weight, scanned(earlier + earlier, squares)
+    return aging, squares[3], weight, scanned(earlier + earlier, squares), seen, 1.0 if adjust else age
 
 
 @kernel(forceinline=True)
@@ -142,7 +156,7 @@ def moments(xs, ys, factors, offsets, lanes, decay, adjust, ignore_na, bias, kin
     themselves; it must be empty with `factors`, and for decays below `LEAST_DECAY`.
     """
     alpha, timed = 1.0 - decay, len(factors) > 0
-    inverse_ramp = joint = scale = broadcast(1.0)
+    one = inverse_ramp = joint = scale = broadcast(1.0)
     aging = same = inverse_ramp, inverse_ramp, inverse_ramp, inverse_ramp
     next_weight = next_pairs = 1.0
     if len(lanes):
@@ -151,54 +165,64 @@ def moments(xs, ys, factors, offsets, lanes, decay, adjust, ignore_na, bias, kin
         state, weight, age, count = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 0.0, 1.0, 0
         scaled_for = -1.0, -1.0
         i, end = offsets[segment], offsets[segment + 1]
+        mixed = i
         while i < end:
-            if len(lanes) and count >= max(least, 1) and i + 8 <= end and (age == 1.0 or adjust):
+            before = weight * age if adjust else age / alpha
+            if len(lanes) and count >= max(least, 1) and i + 8 <= end and before > SMALL:
                 x = load(xs, i)
                 y = x if ys is None else load(ys, i)
-                clean = not contains_nan(x) and (ys is None or not contains_nan(y))
-                before = weight * age if adjust else 1.0 / alpha
-                seen = xs[i] == xs[i] and (ys is None or ys[i] == ys[i])
-                if before > SMALL and (clean or (seen and (adjust or ignore_na))):
-                    mean_x, mean_y, xx, yy, xy, pairs = state
-                    if not clean:
-                        aging, squares, ramp, own = _mixed(x, y, decay, ignore_na, lanes)
-                        joined = _scale(aging[3], squares, ramp, own, before, pairs, bias)
-                        joint, scale, next_weight, next_pairs = joined
-                        scaled_for, inverse_ramp = (-1.0, -1.0), broadcast(1.0) / ramp
-                        x, y = _without_missing(x, y, xs[i], xs[i] if ys is None else ys[i])
-                    elif scaled_for != (before, pairs):
+                if contains_nan(x) or (ys is not None and contains_nan(y)):
+                    mixed = i + MIXED_ROWS
+                mean_x, mean_y, xx, yy, xy, pairs = state
+                first, first_y, own_weight = xs[i], xs[i] if ys is None else ys[i], one
+                if i < mixed or (age != 1.0 and not adjust):
+                    if first != first or first_y != first_y:
+                        first, first_y = mean_x, mean_y
+                    aging, squares, ramp, own, own_weight, age = _mixed(
+                        x, y, decay, age, adjust, ignore_na, lanes
+                    )
+                    joined = _scale(aging[3], squares, ramp, own, before, pairs, bias)
+                    joint, scale, next_weight, next_pairs = joined
+                    # Lanes before the first observation have no weight, and no sum.
+                    scaled_for, inverse_ramp = (-1.0, -1.0), one / (ramp + broadcast(LEAST_NORMAL))
+                    x, y = _without_missing(x, y, first, first_y)
+                else:
+                    age = 1.0
+                    if scaled_for != (before, pairs):
                         scaled_for, inverse_ramp, aging = (before, pairs), load(lanes, 24), same
                         own = load(lanes, 16), load(lanes, 8), load(lanes, 32)
                         joint, scale, next_weight, next_pairs = _scale(same[3], *own, before, pairs, bias)
-                    earlier, share = before * _last(aging[3]), 1.0 / next_weight
-                    x, first = x - broadcast(xs[i]), xs[i]
-                    sums = scanned(x, aging)
-                    gap_x = broadcast(mean_x - first) - sums * inverse_ramp
-                    own = scanned(x * x, aging) - sums * (sums * inverse_ramp)
-                    xx_lanes = _moment(own, xx * before, aging[3], joint, gap_x, gap_x)
-                    mean_x = first + (_last(sums) + earlier * (mean_x - first)) * share
-                    if ys is None:
-                        result = negative_to_zero(xx_lanes * scale)
-                    else:
-                        y, first = y - broadcast(ys[i]), ys[i]
-                        sums_y = scanned(y, aging)
-                        gap_y = broadcast(mean_y - first) - sums_y * inverse_ramp
-                        own = scanned(x * y, aging) - sums * (sums_y * inverse_ramp)
-                        xy_lanes = _moment(own, xy * before, aging[3], joint, gap_x, gap_y)
-                        own = scanned(y * y, aging) - sums_y * (sums_y * inverse_ramp)
-                        yy_lanes = _moment(own, yy * before, aging[3], joint, gap_y, gap_y)
-                        mean_y = first + (_last(sums_y) + earlier * (mean_y - first)) * share
-                        yy, xy = _last(yy_lanes) * share, _last(xy_lanes) * share
-                        result = xy_lanes * scale
-                        if kind == CORRELATION:
-                            result = xy_lanes / square_root(xx_lanes * yy_lanes)
-                    if kind == DEVIATION:
-                        result = square_root(result)
-                    store(result, out, i)
-                    xx = _last(xx_lanes) * share
-                    weight = next_weight if adjust else 1.0
-                    state, age, i = (mean_x, mean_y, xx, yy, xy, next_pairs), 1.0, i + 8
-                    continue
+                earlier, share = before * _last(aging[3]), 1.0 / next_weight
+                x = x - broadcast(first)
+                weighted = x * own_weight
+                sums = scanned(weighted, aging)
+                gap_x = broadcast(mean_x - first) - sums * inverse_ramp
+                own = scanned(weighted * x, aging) - sums * (sums * inverse_ramp)
+                xx_lanes = _moment(own, xx * before, aging[3], joint, gap_x, gap_x)
+                mean_x = first + (_last(sums) + earlier * (mean_x - first)) * share
+                if ys is None:
+                    result = negative_to_zero(xx_lanes * scale)
+                else:
+                    y = y - broadcast(first_y)
+                    weighted_y = y * own_weight
+                    sums_y = scanned(weighted_y, aging)
+                    gap_y = broadcast(mean_y - first_y) - sums_y * inverse_ramp
+                    own = scanned(weighted * y, aging) - sums * (sums_y * inverse_ramp)
+                    xy_lanes = _moment(own, xy * before, aging[3], joint, gap_x, gap_y)
+                    own = scanned(weighted_y * y, aging) - sums_y * (sums_y * inverse_ramp)
+                    yy_lanes = _moment(own, yy * before, aging[3], joint, gap_y, gap_y)
+                    mean_y = first_y + (_last(sums_y) + earlier * (mean_y - first_y)) * share
+                    yy, xy = _last(yy_lanes) * share, _last(xy_lanes) * share
+                    result = xy_lanes * scale
+                    if kind == CORRELATION:
+                        result = xy_lanes / square_root(xx_lanes * yy_lanes)
+                if kind == DEVIATION:
+                    result = square_root(result)
+                store(result, out, i)
+                xx = _last(xx_lanes) * share
+                weight = next_weight if adjust else 1.0
+                state, i = (mean_x, mean_y, xx, yy, xy, next_pairs), i + 8
+                continue
             x = xs[i]
             y = x if ys is None else ys[i]
             seen = x == x and y == y

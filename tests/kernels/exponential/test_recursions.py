@@ -56,16 +56,38 @@ def test_moments_of_eight_rows_and_of_one(kind, adjust, ignore_na, rng):
             np.testing.assert_allclose(*results, rtol=1e-9, atol=1e-11)
 
 
+def with_gaps(rng, lengths):
+    """Forty rows, most with an observation, before each gap; and after the last one."""
+    parts = [np.where(rng.random(40) < 0.1, np.nan, rng.standard_normal(40)) for _ in range(len(lengths) + 1)]
+    gaps = [np.full(length, np.nan) for length in lengths]
+    return np.concatenate([row for pair in zip(parts, gaps) for row in pair] + parts[-1:])
+
+
+# Earlier rows have a weight of about 2.0**-100 after the first of these, and none after the others.
+LENGTHS = (*range(85, 125), 1_000, 1_080, 2_000)
+
+
+@pytest.mark.parametrize("adjust", [True, False])
+@pytest.mark.parametrize("decay", [0.5, means.LEAST_DECAY])
+def test_means_after_gaps_that_leave_little_weight(adjust, decay, rng):
+    values = with_gaps(rng, LENGTHS)
+    by_row, by_vector, offsets = np.empty(len(values)), np.empty(len(values)), np.array([0, len(values)])
+    means.means_by_row(values, NONE, offsets, decay, adjust, False, False, 1, by_row)
+    lanes = moments.vector_constants(decay)
+    means.means_by_vector(values, offsets, lanes, 1 - decay, adjust, False, False, 1, by_vector)
+    np.testing.assert_allclose(by_vector, by_row, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("adjust", [True, False])
 @pytest.mark.parametrize("kind", [moments.DEVIATION, moments.CORRELATION])
-def test_moments_after_gaps_that_leave_no_weight(kind, rng):
-    xs, ys = rng.standard_normal((2, 5_000))
-    for first, rows in ((20, 90), (150, 110), (300, 1_000), (1_400, 1_080), (2_600, 2_000)):
-        xs[first : first + rows] = np.nan
+def test_moments_after_gaps_that_leave_little_weight(kind, adjust, rng):
+    xs = with_gaps(rng, LENGTHS)
+    ys = rng.standard_normal(len(xs)) if kind == moments.CORRELATION else None
     results = []
     for lanes in (NONE, moments.vector_constants(0.5)):
-        results.append(np.empty(5_000))
-        given = xs, ys if kind == moments.CORRELATION else None, NONE, np.array([0, 5_000]), lanes
-        moments.moments(*given, 0.5, True, False, False, kind, 2, results[-1])
+        results.append(np.empty(len(xs)))
+        given = xs, ys, NONE, np.array([0, len(xs)]), lanes, 0.5, adjust, False, False, kind, 2
+        moments.moments(*given, results[-1])
     np.testing.assert_allclose(*results, rtol=1e-9, atol=1e-11)
 
 

@@ -165,6 +165,13 @@ def test_values_of_any_size(adjust, n):
     np.testing.assert_array_equal(rollstat.ewm_std(constant, alpha=0.3, adjust=adjust)[1:], 0.0)
 
 
+@pytest.mark.parametrize("adjust", [True, False])
+def test_rows_before_a_gap_of_any_length_do_not_gain_weight(adjust):
+    for length in range(90, 130):
+        values = np.concatenate([np.full(5000, 3.0), np.full(length, np.nan), np.ones(20)])
+        close(rollstat.ewm_mean(values, alpha=0.5, adjust=adjust)[-20:], 1.0)
+
+
 def test_a_gap_of_any_length_keeps_the_mean():
     values = np.full(5000, np.nan)
     values[[0, 1, 4000]] = 1.0, 3.0, 8.0
