@@ -35,7 +35,7 @@ def extended_ends(length: int, before: int, after: int, mode: str) -> list[NDArr
 def _beyond(index: NDArray[np.int64], length: int, mode: str) -> NDArray[np.int64]:
     """Return the row at indices beyond the ends of an axis; -1 if there is none."""
     if mode == "nearest":
-        return index.clip(0, length - 1)
+        return np.minimum(np.maximum(index, 0), length - 1)  # takes half the time of clip
     if mode == "wrap":
         return index % length
     if mode in ("reflect", "mirror"):

@@ -176,7 +176,7 @@ class Box:
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the result."""
-        return np.broadcast_to(False, self.array.shape)[self.kept()].shape
+        return tuple(len(range(n)[kept]) for n, kept in zip(self.array.shape, self.kept()))
 
     @cached_property
     def observed(self) -> NDArray[np.bool_] | None:
@@ -289,7 +289,7 @@ def box_call(
             results = whole = np.empty((len(outputs), *box.shape), dtypes[0])
         results, masks = _write(box, outputs, find(box), results, dtypes, fills)
         if box.mask is not None:
-            whole = np.ma.MaskedArray(whole, masks) if stack else whole
+            whole = np.ma.MaskedArray(whole, np.stack(masks)) if stack else whole
             results = [np.ma.MaskedArray(result, mask) for result, mask in zip(results, masks)]
         if stack:
             return whole
@@ -305,20 +305,20 @@ def _write(
     targets: Sequence[NDArray[Any]],
     dtypes: Sequence[np.dtype[Any]],
     fills: Sequence[Any],
-) -> tuple[Any, NDArray[np.bool_]]:
+) -> tuple[Any, list[NDArray[np.bool_]]]:
     """Write what was found to the targets, if any; return the results, and where they are missing."""
     results: list[NDArray[Any]] = []
-    masks = np.zeros((len(outputs), *box.shape), np.bool_)
-    for output, values, mask, dtype in zip(outputs, found, masks, dtypes, strict=True):
+    masks: list[NDArray[np.bool_]] = []
+    for output, values, dtype in zip(outputs, found, dtypes, strict=True):
         insufficient = box.insufficient(output.required)
+        masks.append(np.broadcast_to(np.False_, box.shape) if insufficient is None else insufficient)
         if insufficient is not None:
-            mask[...] = insufficient
-            values[mask] = np.zeros((), values.dtype)
+            values[insufficient] = np.zeros((), values.dtype)
         results.append(values if values.dtype == dtype else np.empty(box.shape, dtype))
         if results[-1] is not values:
             convert(values, results[-1])  # may raise, so nothing is written to the targets before
         if insufficient is not None:
-            results[-1][mask] = fills[len(results) - 1]
+            results[-1][insufficient] = fills[len(results) - 1]
     for result, target in zip(results, targets):
         target[...] = result
     return targets if len(targets) else [*map(np.ascontiguousarray, results)], masks
