@@ -37,9 +37,8 @@ windows that start after this observation do not contain it, and `recompute_unsh
 
 Error: at most ``22 u * sum(abs(x)) + O(m u**2)``, ``u = 2**-53``, for every width; at most 3 u for fewer
 than 8 values. That is 11 epsilon; the documentation states what follows for each statistic. Windows of fewer
-than 32 values are summed by themselves, so their bits depend on nothing else; shifted sums below 24 values,
-or below 16 where values may be NaN. The last bits of longer windows depend on where the grid of blocks
-starts.
+than 32 values, of fewer than 16 for shifted sums, are summed by themselves, so their bits depend on nothing
+else. The last bits of longer windows depend on where the grid of blocks starts.
 
 Cost: O(1) amortised and O(m) worst case per row, about 20 vector operations for eight rows.
 Source: the block scan of van Herk, doi:10.1016/0167-8655(92)90069-C, and Gil and Werman,

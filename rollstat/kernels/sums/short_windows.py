@@ -9,7 +9,7 @@
     rest    the last ``width % 8`` values, e.g. of 7: four + (two, four lanes on) + (one, six lanes on)
 
 Plain sums of 8 to 31 values are made of up to three leaves and a rest. Sums of fewer values are added value
-by value in the order of a rest. Shifted sums of up to 23 values are taken value by value, about the first
+by value in the order of a rest. Shifted sums of up to 15 values are taken value by value, about the first
 value of each window, in two sums.
 
 If values may be NaN, `scratch.counts` is an array for the observations of each window; else it is None and
