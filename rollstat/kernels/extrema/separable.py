@@ -107,8 +107,8 @@ def scan_lines(order, values, stride, before, source, constant, width, size, mem
     length = len(results)
     for line in range(len(out) // length):
         first = line // stride * stride * length + line % stride
-        for p in range(len(source)):
-            if not before <= p < before + length:
+        for begin, end in ((0, before), (before + length, len(source))):
+            for p in range(begin, end):
                 extended[p] = values[first + source[p] * stride] if source[p] >= 0 else constant
         inside = extended[before : before + length]
         if stride == 1:
