@@ -158,9 +158,11 @@ class Rows(NamedTuple):
 
 def _at_most(rows: Any, most: int) -> Any:
     """Return the smaller of each; one number, or the array itself, if that is all of them."""
-    if isinstance(rows, int) or rows.min(initial=most) == most:
-        return min(rows, most) if isinstance(rows, int) else most
-    return rows if rows.max() <= most else np.minimum(rows, most)
+    if isinstance(rows, int):
+        return min(rows, most)
+    if len(rows) and rows.min() >= most:
+        return most
+    return rows if rows.max(initial=0) <= most else np.minimum(rows, most)
 
 
 def _periods(rows: Any) -> int:

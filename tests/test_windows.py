@@ -876,6 +876,11 @@ def test_calendar_windows_of_clocks_that_change():
     )
 
 
+def test_no_rows_have_no_sizes():
+    for window in (np.empty(0, int), rollstat.Forward(np.empty(0, int))):
+        assert rollstat.rolling_std(np.empty((3, 0)), window, min_periods=2).shape == (3, 0)
+
+
 def test_plans_of_calendar_windows_and_sizes_are_not_taken_for_others():
     day = np.arange(0, 4, 1).astype("M8[D]").astype("M8[s]")
     for times in (day, day + np.timedelta64(365, "D"), day.copy()):

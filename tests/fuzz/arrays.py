@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+import rollstat
 from rollstat.registry import REGISTRY, Statistic
 from tests.fuzz.compare import Rule, answers, check
 from tests.fuzz.draws import Drawn, draw_values, draw_window, lay_out
@@ -28,6 +29,9 @@ def fuzz(rng: np.random.Generator, note: dict[str, Any]) -> int:
         and abs(sample.get("k", 1)) > drawn.window
     ):
         return 0
+    ahead = drawn.options.get("center") or isinstance(drawn.window, (rollstat.Around, rollstat.Forward))
+    if statistic.name == "convolve" and ahead:
+        return 0  # at the end of the data, the weights depend on the rows of a whole window
     wide = statistic.name in COPIES and dtype.kind in "iu"
     columns = [
         np.array([draw_values(rng, n, dtype, statistic.exact, wide) for _ in range(lines)], dtype).reshape(

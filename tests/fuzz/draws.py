@@ -227,7 +227,7 @@ def _holds(distance: int, rows: int, width: int, center: bool, closed: str) -> b
 
 
 def draw_values(rng: np.random.Generator, n: int, dtype: np.dtype, exact: bool, wide: bool) -> np.ndarray:
-    """Return values with ties, runs and missing ones; extreme ones where the statistic is `exact`."""
+    """Return values with ties, runs, missing ones and gaps; extreme ones where the statistic is `exact`."""
     kind = rng.choice(["ties", "noise", "sorted", "constant", "special"])
     share = rng.choice([0.0, 0.0, 0.15, 0.6, 1.0])
     if dtype.kind == "b":
@@ -260,6 +260,9 @@ def draw_values(rng: np.random.Generator, n: int, dtype: np.dtype, exact: bool, 
     if dtype == np.float32:
         values = np.nan_to_num(values, nan=0.0) if exact else values
     values[rng.random(n) < share] = np.nan
+    if rng.random() < 0.2:  # a gap, after which weights that decay are very small
+        first, last = np.sort(rng.integers(0, n + 1, 2))
+        values[first:last] = np.nan
     return values
 
 

@@ -174,9 +174,10 @@ def ewm(
     if kind == "corr":
         squares = weighted_products(x, x, weights) * weighted_products(y, y, weights)
         return [co / squared(squares) if squares else None]
-    if n < 2:
+    # Without the difference of sums of weights, which loses all digits after a long gap.
+    pairs = 2 * sum(w * earlier for w, earlier in zip(weights[1:], accumulate(weights))) / sum(weights) ** 2
+    if not pairs:
         return [None]
-    pairs = 1 - sum(w * w for w in weights) / sum(weights) ** 2
     return [squared(co / pairs) if kind == "std" else co / pairs]
 
 
