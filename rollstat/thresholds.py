@@ -63,7 +63,7 @@ SORTED_WINDOW_OF_POINTS = 36
 LONGEST_SORTED_WINDOW_OF_POINTS = 1024
 """Most rows of the longest of these windows: each of its rows may move all others."""
 
-SORTED_WINDOW_OF_DEVIATIONS = 40
+SORTED_WINDOW_OF_DEVIATIONS = 20
 """Widest window that is kept as a sorted array for the median absolute deviation."""
 
 SORTED_WINDOW_OF_MEAN_DIFFERENCES = 128

@@ -169,10 +169,10 @@ def rolling_mad(
 
     Cost: O(log m) per element, amortised and in the worst case. The distances form two sorted sequences. From
     window to window, the boundary of the nearest half usually moves by a few observations; if it moves
-    farther, as in alternating signals, one descent of both sequences finds it. Windows of up to 40 rows are
-    kept as a sorted array, or sorted many at a time: O(m), but faster. Source: Frederickson and Johnson, *The
-    Complexity of Selection and Ranking in X + Y and Matrices with Sorted Columns*, J. Comput. Syst. Sci. 24,
-    1982, doi:10.1016/0022-0000(82)90048-4.
+    farther, as in alternating signals, one descent of both sequences finds it. Windows of up to 20 rows are
+    kept as a sorted array, and up to 24 are sorted many at a time: O(m), but faster. Source: Frederickson and
+    Johnson, *The Complexity of Selection and Ranking in X + Y and Matrices with Sorted Columns*, J. Comput.
+    Syst. Sci. 24, 1982, doi:10.1016/0022-0000(82)90048-4.
 
     Examples
     --------
