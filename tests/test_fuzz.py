@@ -26,10 +26,10 @@ def test_a_wrong_result_is_reported(monkeypatch):
     wrong = REGISTRY["median"]
     monkeypatch.setitem(REGISTRY._loaded, "median", dataclasses.replace(wrong, function=rollstat.rolling_max))
     area = Area("boxes", boxes)
-    for number in range(20):
-        area.run(0, number)
+    for number in range(5):  # the first of these is a median of floats
+        area.run(3, number)
     assert area.failures
-    assert "python -m tests.fuzz --seed 0 --area boxes --number" in area.failures[0]
+    assert "python -m tests.fuzz --seed 3 --area boxes --number" in area.failures[0]
     for wrong in (2.0, np.nan):
         with pytest.raises(AssertionError):
             check(REGISTRY["max"], [np.array([wrong])], [Answer((1.0,), False)])
