@@ -290,7 +290,7 @@ def box_call(
         results, masks = _write(box, outputs, find(box), results, dtypes, fills)
         if box.mask is not None:
             whole = np.ma.MaskedArray(whole, np.stack(masks)) if stack else whole
-            results = [np.ma.MaskedArray(result, mask) for result, mask in zip(results, masks)]
+            results = [np.ma.MaskedArray(result, np.array(mask)) for result, mask in zip(results, masks)]
         if stack:
             return whole
         return results[0] if len(outputs) == 1 else tuple(results)

@@ -417,3 +417,13 @@ def test_center_for_each_axis(rng):
 def test_messages_of_axes_name_the_way_out(call, error, text):
     with pytest.raises(error, match=text):
         call(np.zeros((4, 4)))
+
+
+@pytest.mark.parametrize("function", [rollstat.rolling_min, rollstat.rolling_median])
+def test_the_mask_of_a_result_can_be_changed(function):
+    image = np.ma.MaskedArray(np.arange(12.0).reshape(3, 4), np.zeros((3, 4), bool))
+    for options in ({"mode": "nearest"}, {"min_periods": 1}, {}):
+        result = function(image, (2, 2), axis=(0, 1), **options)
+        result[2, 3] = np.ma.masked
+        assert result.mask[2, 3]
+        assert not result.mask[1, 1]
