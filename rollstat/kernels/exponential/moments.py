@@ -143,9 +143,23 @@ def _scale(powers, squares, ramp, own, before, pairs, bias):
 
 
 @kernel(forceinline=True)
-def _moment(own, moment, powers, joint, gap_x, gap_y):
-    """Return the moment up to each lane, times the weight: terms of the lanes, earlier rows, and both."""
-    return own + powers * broadcast(moment) + joint * (gap_x * gap_y)
+def _about(values, first, mean, own_weight, aging, inverse_ramp):
+    """Return values about `first`, the same weighted, the sums up to each lane, and the gap of the means."""
+    values = values - broadcast(first)
+    weighted = values * own_weight
+    sums = scanned(weighted, aging)
+    return values, weighted, sums, broadcast(mean - first) - sums * inverse_ramp
+
+
+@kernel(forceinline=True)
+def _moment(one, other, earlier_moment, aging, inverse_ramp, joint):
+    """Return the moment up to each lane, times the weight: terms of the lanes, earlier rows, and both.
+
+    `one` and `other` are series as :func:`_about` returns them.
+    """
+    _, weighted, sums, gap = one
+    own = scanned(weighted * other[0], aging) - sums * (other[2] * inverse_ramp)
+    return own + aging[3] * broadcast(earlier_moment) + joint * (gap * other[3])
 
 
 @kernel
@@ -193,25 +207,17 @@ def moments(xs, ys, factors, offsets, lanes, decay, adjust, ignore_na, bias, kin
                         own = load(lanes, 16), load(lanes, 8), load(lanes, 32)
                         joint, scale, next_weight, next_pairs = _scale(same[3], *own, before, pairs, bias)
                 earlier, share = before * _last(aging[3]), 1.0 / next_weight
-                x = x - broadcast(first)
-                weighted = x * own_weight
-                sums = scanned(weighted, aging)
-                gap_x = broadcast(mean_x - first) - sums * inverse_ramp
-                own = scanned(weighted * x, aging) - sums * (sums * inverse_ramp)
-                xx_lanes = _moment(own, xx * before, aging[3], joint, gap_x, gap_x)
-                mean_x = first + (_last(sums) + earlier * (mean_x - first)) * share
+                shared = aging, inverse_ramp
+                of_x = _about(x, first, mean_x, own_weight, *shared)
+                xx_lanes = _moment(of_x, of_x, xx * before, *shared, joint)
+                mean_x = first + (_last(of_x[2]) + earlier * (mean_x - first)) * share
                 if ys is None:
                     result = negative_to_zero(xx_lanes * scale)
                 else:
-                    y = y - broadcast(first_y)
-                    weighted_y = y * own_weight
-                    sums_y = scanned(weighted_y, aging)
-                    gap_y = broadcast(mean_y - first_y) - sums_y * inverse_ramp
-                    own = scanned(weighted * y, aging) - sums * (sums_y * inverse_ramp)
-                    xy_lanes = _moment(own, xy * before, aging[3], joint, gap_x, gap_y)
-                    own = scanned(weighted_y * y, aging) - sums_y * (sums_y * inverse_ramp)
-                    yy_lanes = _moment(own, yy * before, aging[3], joint, gap_y, gap_y)
-                    mean_y = first_y + (_last(sums_y) + earlier * (mean_y - first_y)) * share
+                    of_y = _about(y, first_y, mean_y, own_weight, *shared)
+                    xy_lanes = _moment(of_x, of_y, xy * before, *shared, joint)
+                    yy_lanes = _moment(of_y, of_y, yy * before, *shared, joint)
+                    mean_y = first_y + (_last(of_y[2]) + earlier * (mean_y - first_y)) * share
                     yy, xy = _last(yy_lanes) * share, _last(xy_lanes) * share
                     result = xy_lanes * scale
                     if kind == CORRELATION:
