@@ -41,7 +41,10 @@ class PrebuildHook(BuildHookInterface):
 
     def dependencies(self) -> list[str]:
         """Return what a build environment needs to compile kernels."""
-        return [*self.metadata.core.dependencies, *_installed_versions()] if _wanted() else []
+        if not _wanted():
+            return []
+        core = self.metadata.core
+        return [*core.dependencies, *core.optional_dependencies["features"], *_installed_versions()]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, and have the wheel include the result."""

@@ -16,6 +16,7 @@ compiled.
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,10 @@ def _array_calls(statistic: Statistic, dtype: np.dtype[Any]) -> Iterator[Call]:
                     for given in (arrays, masked):
                         yield partial(call, given, window, **parts, **options)
             yield from _further_options(call, arrays)
+    if statistic.series == 2 and dtype == np.float64:  # prices and volumes
+        mixed = [_series("normal", _ROWS, dtype), _series("normal", _ROWS, np.dtype(np.int64), 1)]
+        for window, options in _kinds_of_windows(_ROWS):
+            yield partial(call, mixed, window, **options)
     if statistic.name in _BOXES:
         square = _series(kinds[-1], _ROWS, dtype).reshape(20, 20)
         for box in ((3, 3), (9, 9)):
@@ -156,12 +161,33 @@ def _array_calls(statistic: Statistic, dtype: np.dtype[Any]) -> Iterator[Call]:
             yield partial(call, [image], (size, size), axis=(0, 1), mode="reflect")
         yield partial(call, [image[0]], _NARROW)
     if statistic.name in _SIZED:
+        seconds = (np.arange(_ROWS) * 2).astype("M8[s]")
+        for times in (seconds, seconds.astype("M8[ns]")):
+            yield partial(call, [_series("normal", _ROWS, dtype)], "20s", times=times, at=times[::7])
         for each in _INTEGERS if dtype == np.int64 else (dtype,):
             for rows in (_ROWS, _LONG):  # in one call, and in blocks
                 values = [_series("normal", rows, each)]
                 sizes = np.where(np.arange(rows) % 2, _NARROW, _WIDE)
                 for window in (_NARROW, thresholds.BLOCKWISE + 1, sizes):
                     yield partial(call, values, window, min_periods=1)
+
+
+def _weights_in_time(statistic: Statistic) -> Iterator[Call]:
+    """Yield calls and streams of exponential weights that fall with time."""
+    times = (np.arange(_ROWS) * 2).astype("M8[s]")
+    arrays = [_series("missing", _ROWS, np.dtype(float), number) for number in range(statistic.series)]
+    call = _function(statistic, {"halflife": "10s"})
+    stream = STREAMS[statistic.name]
+    for window in (Expanding(), "20s"):
+        yield partial(call, arrays, window, times=times)
+        yield partial(_use_stream, partial(stream, window=window, halflife="10s"), arrays, times)
+
+
+def _regressions(statistic: Statistic) -> Iterator[Call]:
+    """Yield regressions on two and three series."""
+    first, *others = [_series("normal", _ROWS, np.dtype(float), number) for number in range(4)]
+    for count in (2, 3):
+        yield partial(statistic.function, first, others[:count], window=_NARROW)
 
 
 def _further_options(call: Callable[..., Any], arrays: list[NDArray[Any]]) -> Iterator[Call]:
@@ -201,9 +227,21 @@ def _use_stream(make: Call, columns: list[NDArray[Any]], times: NDArray[Any] | N
     if again._window.spec.free:
         again.pop(3)
     if again._window.spec.kind == "expanding":
-        with suppress(TypeError):  # operators that ask for rows cannot be merged
+        with suppress(TypeError, ValueError):  # operators that ask for rows or times cannot be merged
             stream.merge(again)
     _ = stream.value
+
+
+def _use_late_rows(make: Call, columns: list[NDArray[Any]]) -> None:
+    """Make a stream, push, and insert rows that arrive late."""
+    try:
+        stream = make()
+    except ValueError:  # linear fits and exponential weights take no late rows
+        return
+    for row, time in enumerate(np.arange(10, 50).astype("M8[s]")):
+        elements = [column[row].item() for column in columns]
+        stream.push(*elements, time)
+        stream.insert(*elements, time - 7)
 
 
 def _stream_calls(statistic: str, dtype: np.dtype[Any]) -> Iterator[Call]:
@@ -225,6 +263,9 @@ def _stream_calls(statistic: str, dtype: np.dtype[Any]) -> Iterator[Call]:
         ):
             for make in _streams(statistic, {"window": window}, dtype):
                 yield partial(_use_stream, make, columns, times)
+        if dtype == np.float64:
+            for make in _streams(statistic, {"window": "20s", "lateness": "20s"}, dtype):
+                yield partial(_use_late_rows, make, columns)
 
 
 def _general_calls(operator: Any, dtype: np.dtype[Any]) -> Iterator[Call]:
@@ -261,6 +302,18 @@ def _use_carried_state(operator: Any, columns: list[NDArray[Any]], dtype: np.dty
     windows[0].copy().fold()
 
 
+def _serve_features() -> None:
+    """Push rows into a stream of features, and ask for them."""
+    import rollstat.features as f
+
+    columns = [f.sum("x").over("1D", 3), f.mean("x").over("1D")]
+    stream = f.Features(columns, by="key", on="time").stream()
+    days = np.arange("2026-01-01", "2026-01-06", dtype="M8[D]").astype("M8[ns]")
+    for day in days:
+        stream.push({"key": 1, "time": day, "x": 1.0})
+    stream.query(1, days[-1])
+
+
 def _operator_calls(statistic: Statistic, dtype: np.dtype[Any]) -> Iterator[Call]:
     """Yield uses of the operator of a statistic, if it has one: over an array, and as a carried state."""
     row = STREAMS[statistic.name]._row if statistic.name in STREAMS else None
@@ -283,6 +336,12 @@ def usual_calls(statistic: str, dtype: np.dtype[Any]) -> Iterator[Call]:
     yield from _array_calls(entry, dtype)
     yield from _stream_calls(statistic, dtype)
     yield from _operator_calls(entry, dtype)
+    if dtype == np.float64 and entry.family == "exponential":
+        yield from _weights_in_time(entry)
+    if dtype == np.float64 and statistic == "regression":
+        yield from _regressions(entry)
+    if dtype == np.float64 and statistic == "count" and find_spec("narwhals"):
+        yield _serve_features
     if statistic == "aggregate":
         objects = _series("normal", _ROWS, dtype).astype(object)
         bounds = np.maximum(np.arange(_ROWS) - 7, 0), np.arange(1, _ROWS + 1)
