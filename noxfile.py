@@ -32,6 +32,28 @@ PANDAS_TESTS = [
     "pandas.tests.resample.test_resampler_grouper",
 ]
 
+# All that is measured for README, front page and pages, in this order.
+REPORT = [
+    "report.py",
+    "first_call.py --wheel-python {wheel} --output {tables}/first_call.rst",
+    "pushes.py --output {tables}/pushes.rst",
+    "extrema.py --series {tables}/extrema.rst",
+    "extrema.py --images {tables}/images.rst",
+    "further.py --output {tables}/further.rst",
+    "operators.py --output {tables}/operators.rst",
+    "threads.py --output {tables}/threads.rst",
+    "real_packages.py --output {tables}/real_packages.rst",
+    "groups.py --output {tables}/groups.rst",
+    "time_windows.py --output {tables}/time_windows.rst",
+    "migration.py --output {tables}",
+    "accuracy.py --output {tables}/accuracy.rst",
+    "features.py --output {tables}/features.rst",
+    "features.py --stream --output {tables}/features_stream.rst",
+    "spark_speed.py --output {tables}/spark.rst",
+    "spark_scale.py --output {tables}/spark_scale.rst",
+    "first_call.py --windows --output {tables}/first_call_windows.rst",
+]
+
 
 def groups(*names: str) -> list[str]:
     """Requirements of dependency groups."""
@@ -197,11 +219,23 @@ def bench(session: nox.Session) -> None:
     session.run("asv", "run", "--python=same", "--quick", *session.posargs)
 
 
-@nox.session
+@nox.session(python="3.11")
 def report(session: nox.Session) -> None:
-    """Measure all that README, front page and pages show of arrays, and write them from one data file."""
-    session.install("-e", ".[plot]", *groups("bench", "demo"))
-    session.run("python", "asv_bench/report.py", *session.posargs)
+    """Measure all that README, front page and pages show, on one machine: nox -s report -- pushes groups."""
+    session.install("-e", ".[spark,plot,features]", *groups("bench", "demo"))
+    python = {"here": "python"}
+    for name in ("bench", "packages"):  # environments with the wheel of `nox -s wheels`
+        home = Path(session.create_tmp(), name).resolve()
+        python[name] = str(home / "bin" / "python")
+        wheel = next(Path("dist").glob(f"*-cp{session.python.replace('.', '')}-*.whl"))
+        session.run("python", "-m", "venv", "--clear", str(home))
+        requirements = str(wheel), *groups(name, "demo")
+        session.run(python[name], "-m", "pip", "install", "-q", *requirements, external=True)
+    for line in REPORT:
+        if not session.posargs or line.split(".")[0] in session.posargs:
+            script, *options = line.format(tables="docs/performance/tables", wheel=python["bench"]).split()
+            of = python["packages" if script == "real_packages.py" else "here"]
+            session.run(of, f"asv_bench/{script}", *options, external=True)
 
 
 @nox.session
