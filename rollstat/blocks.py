@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.dtypes import EXACT, greatest_magnitude, plain
-from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan, mark_nan
+from rollstat.kernels.missing.counting import count_fixed, has_nan, mark_nan
 from rollstat.kernels.missing.observations import count_before
 from rollstat.kernels.numbers import to_floats
 
@@ -239,15 +239,12 @@ class Block:
             if missing is None:
                 regular = self.width > 0
                 self._count = np.full(self.rows, self.width) if regular else self.end - self.start
-            elif self.any_order:
+            elif self.width > 0:
+                self._count = np.empty(self.rows, np.int64)
+                count_fixed(missing, self._count)
+            else:
                 start, end = self.observed
                 self._count = end - start
-            else:
-                self._count = np.empty(self.rows, np.int64)
-                if self.width > 0:
-                    count_fixed(missing, self._count)
-                else:
-                    count_observed(missing, self.start, self.end, self._count)
         return self._count
 
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat._extras import require
 from rollstat.durations import UNITS, months
 
 SLACK = 2
@@ -99,7 +98,7 @@ def distances(width: Any, times: NDArray[Any], zone: Any, *, later: bool) -> NDA
     later : bool
         Whether the other time lies after each time.
     """
-    index = _pandas().DatetimeIndex(times)
+    index = import_module("pandas").DatetimeIndex(times)
     moved = _moved(width, index, zone, np.ones(len(index), np.bool_), later=later)
     gap = (moved - index if later else index - moved).to_numpy()
     exact: NDArray[Any] = gap.astype(times.dtype.str.replace("M8", "m8"))
@@ -112,18 +111,13 @@ def distances(width: Any, times: NDArray[Any], zone: Any, *, later: bool) -> NDA
 
 def in_zone(times: NDArray[Any], zone: Any) -> Any:
     """Return times, which are in UTC, as datetimes of pandas in a time zone."""
-    return _pandas().DatetimeIndex(times, tz="UTC").tz_convert(zone)
+    return import_module("pandas").DatetimeIndex(times, tz="UTC").tz_convert(zone)
 
 
 def earlier(width: Any, time: int, zone: Any) -> int:
     """Return the time a calendar width earlier, both in nanoseconds, as :func:`distances` finds it."""
-    moved = _moved(width, _pandas().Timestamp(time), zone, True, later=False)
+    moved = _moved(width, import_module("pandas").Timestamp(time), zone, True, later=False)
     return int(moved.as_unit("ns").value)
-
-
-def _pandas() -> Any:
-    require("pandas", "a window of calendar units", "pandas")
-    return import_module("pandas")
 
 
 def _moved(width: Any, times: Any, zone: Any, first: Any, *, later: bool) -> Any:
@@ -142,4 +136,4 @@ def _moved(width: Any, times: Any, zone: Any, first: Any, *, later: bool) -> Any
 
 @lru_cache(maxsize=64)  # asked in every push into a window of months
 def _months_offset(width: str) -> Any:
-    return _pandas().DateOffset(months=months(width))
+    return import_module("pandas").DateOffset(months=months(width))

@@ -8,7 +8,7 @@ The module of a statistic is loaded when the statistic is first looked up. The n
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -171,7 +171,7 @@ class Statistic:
         return [re.sub(r"\W", "_", name.replace("-", "minus_")) for name in found]
 
 
-class Registry(MutableMapping[str, Statistic]):
+class Registry(Mapping[str, Statistic]):
     """The statistics by name, in the order of their functions."""
 
     def __init__(self) -> None:
@@ -188,12 +188,6 @@ class Registry(MutableMapping[str, Statistic]):
         if name not in self._loaded:
             getattr(import_module("rollstat.statistics"), self._functions[name])  # loads its module
         return self._loaded[name]
-
-    def __setitem__(self, name: str, statistic: Statistic) -> None:
-        self._loaded[name] = statistic
-
-    def __delitem__(self, name: str) -> None:
-        del self._loaded[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._functions

@@ -230,7 +230,7 @@ def test_a_failing_kernel_names_the_key_and_the_row(monkeypatch):
             raise OverflowError("too large")
         return real(arr, window, **options)
 
-    monkeypatch.setitem(REGISTRY, "median", replaced(statistic, fails_on_row_31))
+    monkeypatch.setitem(REGISTRY._loaded, "median", replaced(statistic, fails_on_row_31))
     rows = table([20, 30], 1)
     rows = rows.set_column(3, "x", pa.array(np.arange(50.0)))
     for sizes in ([50], [7], [1]):
@@ -278,7 +278,7 @@ def test_memory_that_runs_out_names_the_key_and_the_row(monkeypatch):
             np.empty(2**50)
         return np.zeros(len(arr))
 
-    monkeypatch.setitem(REGISTRY, "median", replaced(REGISTRY["median"], grows))
+    monkeypatch.setitem(REGISTRY._loaded, "median", replaced(REGISTRY["median"], grows))
     walk = Walk(plan(3, {"median": ("median", "x")}))
     with pytest.raises(MemoryError, match=r"^median failed at key=None, time=.*row=0: Unable to allocate"):
         list(walk.run(cut(table([20], 1), [20])))

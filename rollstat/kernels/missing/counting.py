@@ -37,23 +37,6 @@ _BLOCK = 4096
 
 
 @kernel
-def count_observed(missing, start, end, count):
-    """Write the number of observations of each window into `count`."""
-    left = right = observed = 0
-    for i in range(len(start)):
-        if start[i] >= right:
-            left = right = start[i]
-            observed = 0
-        while right < end[i]:
-            observed += not missing[right]
-            right += 1
-        while left < start[i]:
-            observed -= not missing[left]
-            left += 1
-        count[i] = observed
-
-
-@kernel
 def subtract_mean_row(values, start, end, slope, height):
     """Subtract `slope` times the mean row of the observations of each window from `height`.
 

@@ -79,11 +79,11 @@ def allocate(capacity, m, reverse, dtype):
     return header, links, np.zeros(m + FIRST, dtype)
 
 
-def create(k, m, dtype, min_periods=0, no_answer=None):
+def create(k, m, dtype, min_periods=0):
     """Return the state of an empty window of `m` rows that answers its k-th smallest, or -k-th largest.
 
-    A push returns `no_answer` if there are fewer than `min_periods` or |k| observations; None stands for NaN
-    for floating values and zero for others.
+    If there are fewer than `min_periods` or |k| observations, a push returns NaN for floating values and zero
+    for others.
     """
     if not 1 <= abs(k) <= m:
         raise ValueError(f"k must be in 1..{m} or -{m}..-1, the window being {m} rows, but is {k}")
@@ -93,9 +93,7 @@ def create(k, m, dtype, min_periods=0, no_answer=None):
     header[RANK] = abs(k)
     header[FLIPPED] = flipped
     header[MINIMUM] = max(abs(k), min_periods)
-    if no_answer is None:
-        no_answer = np.nan if values.dtype.kind == "f" else 0
-    values[0] = no_answer
+    values[0] = np.nan if values.dtype.kind == "f" else 0
     return state
 
 

@@ -67,7 +67,7 @@ def allocate(capacity, dtype, ties):
     return header, np.zeros(2 * capacity + 2, dtype), links
 
 
-def create(capacity, dtype, *, k=0, q=0.5, width=0, min_periods=0, ties=True, no_answer=None):
+def create(capacity, dtype, *, k=0, q=0.5, width=0, min_periods=0, ties=True):
     """Return the state of an empty window that answers the same order statistic at every push.
 
     Parameters
@@ -83,11 +83,10 @@ def create(capacity, dtype, *, k=0, q=0.5, width=0, min_periods=0, ties=True, no
     width : int
         Rows of a window of fixed size, from which a push removes the oldest; zero where only `pop` does.
     min_periods : int
-        Fewest observations for which there is an answer.
+        Fewest observations for which there is an answer; otherwise it is NaN for floating values and zero
+        for others.
     ties : bool
         Whether the row of the answer is the one in the order (value, row).
-    no_answer : scalar, optional
-        The result where there is no answer; by default NaN for floating values and zero for others.
     """
     state = header, keys, _ = allocate(capacity, dtype, ties)
     header[WIDTH] = width or capacity
@@ -98,9 +97,7 @@ def create(capacity, dtype, *, k=0, q=0.5, width=0, min_periods=0, ties=True, no
     else:
         header[RULE] = QUANTILE
         header[RANK] = np.float64(q).view(np.int64)
-    if no_answer is None:
-        no_answer = np.nan if keys.dtype.kind == "f" else 0
-    keys[2 * capacity] = no_answer
+    keys[2 * capacity] = np.nan if keys.dtype.kind == "f" else 0
     return state
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Selection
 from rollstat.kernels.selection import wavelet_matrix as matrices
-from rollstat.statistics.selection.ranking import ranks
+from rollstat.statistics.selection.ranking import rank_ranges, ranks
 
 _NO_ROWS = np.empty(0, np.int64)
 
@@ -25,18 +25,14 @@ def count_newest(
 ) -> None:
     """Write what :func:`rollstat.kernels.rank_space.rank.count_newest` writes, not for distinct values."""
     smaller[...], equal[...], total[...] = 0, 0, block.count
-    rank, row = ranks(block.values, block.missing)
-    if len(row) == 0:
+    if not block.count.any():
         return
-    ordered = block.values[row]
-    begins = np.append(np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])), len(row))
-    newest = rank[np.maximum(block.end - 1, 0)]  # negative where missing
-    first = np.repeat(begins[:-1], np.diff(begins))[newest]
-    after = np.repeat(begins[1:], np.diff(begins))[newest]
-    unknown = (newest < 0) | (block.start == block.end)
+    newest = np.maximum(block.end - 1, 0)
+    rank, first, last = rank_ranges(block.values, block.missing)
+    unknown = (rank[newest] < 0) | (block.start == block.end)
     matrix, windows = _matrix_of(rank, block.missing), block.observed
-    matrices.count_less(matrix, *windows, np.where(unknown, -1, first), smaller)
-    matrices.count_less(matrix, *windows, np.where(unknown, -1, after), equal)
+    for lowest, below in ((first[newest], smaller), (last[newest] + 1, equal)):
+        matrices.count_less(matrix, *windows, np.where(unknown, -1, lowest).astype(np.int64), below)
     equal -= smaller
 
 

@@ -42,10 +42,7 @@ _MOMENT: dict[str, Any] = {
 }
 _WITH_DDOF: dict[str, Any] = {**_MOMENT, "samples": ({"ddof": 1}, {"ddof": 0})}
 _COMOMENT: dict[str, Any] = {
-    "family": "moments",
-    "kinds": "fiub",
-    "exact": False,
-    "cost": "O(1) amortised, O(m) worst case",
+    **_MOMENT,
     "source": "Chan, Golub and LeVeque (1983), for products of two series; van Herk (1992)",
 }
 _SLOPE_BOUND = "100 * u * (k(arr) + k(x)) * sqrt(var(arr) / var(x))"

@@ -10,7 +10,6 @@ from rollstat.kernels.missing.counting import (
     NEWEST,
     OLDEST,
     count_fixed,
-    count_observed,
     count_series,
     ends_of_windows,
 )
@@ -20,11 +19,8 @@ from rollstat.kernels.missing.counting import (
 def test_count_fixed(width):
     missing = np.random.default_rng(width).random(50) < 0.4
     expected = np.lib.stride_tricks.sliding_window_view(~missing, width).sum(axis=1)
-    start = np.arange(len(expected))
     count = np.empty(len(expected), np.int64)
     count_fixed(missing, count)
-    np.testing.assert_array_equal(count, expected)
-    count_observed(missing, start, start + width, count)
     np.testing.assert_array_equal(count, expected)
 
 
@@ -41,16 +37,6 @@ def test_count_series(width, gaps):
     count_series((values, other), width, count)
     windows = np.lib.stride_tricks.sliding_window_view(values + other, width)
     np.testing.assert_array_equal(count, [*(~np.isnan(windows)).sum(axis=1), *[99.0] * 8])
-
-
-def test_count_observed():
-    rng = np.random.default_rng(0)
-    missing = rng.random(60) < 0.4
-    start, end = np.sort(rng.integers(0, 61, (2, 40)), axis=1)
-    start, end = np.minimum(start, end), np.maximum(start, end)
-    count = np.empty(40, np.int64)
-    count_observed(missing, start, end, count)
-    np.testing.assert_array_equal(count, [np.sum(~missing[s:e]) for s, e in zip(start, end)])
 
 
 KINDS = {
