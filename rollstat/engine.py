@@ -344,7 +344,7 @@ class Call(NamedTuple):
         plan, checked, mask, targets = self._checked(False)
         options, axis, offsets = self.options, plan.axis, self.options.offsets(plan.shape[plan.axis])
         windows = options.windows(self.window, offsets)
-        if not isinstance(windows, FixedWindows) or windows.kind == "expanding":
+        if not isinstance(windows, FixedWindows) or windows.kind.startswith("expanding"):
             raise ValueError(f"mode must be 'same' except for windows of rows; got {options.mode!r}")
         reach = max(windows.left, 0), max(windows.right - 1, 0)
         beyond = [beyond_edges(options.mode, array.dtype, options.fill_value) for array in checked]

@@ -321,10 +321,10 @@ class Options(NamedTuple):
             missing = "segments" if self.segments is None else "at_segments"
             raise ValueError(f"{missing} must be given: at and the rows have the same segments")
 
-    def _only_rows(self, window: Window) -> None:
+    def _only_rows(self, window: Window, *, names_ends: bool = True) -> None:
         for name, given in (
             ("center", self.center),
-            ("closed", self.closed is not None and self.at is None),
+            ("closed", names_ends and self.closed is not None and self.at is None),
             ("times", self.times is not None and self.at is None),
         ):
             if given:
@@ -333,9 +333,10 @@ class Options(NamedTuple):
     def reach(self, window: Window, length: int, times: "Times | None") -> Rows | Interval:
         """Return the rows or the times of the windows."""
         if isinstance(window, Expanding):
-            self._only_rows(window)
+            self._only_rows(window, names_ends=False)
             # Longer than the data, so that no row has a full window, for which another kernel would compile.
-            return Rows.of(length + 1, closed=self.closed)._replace(periods=1, kind="expanding")
+            rows = Rows.of(length + 1, closed=self.closed)
+            return rows._replace(periods=1, kind="expanding" if rows.includes else "expanding before the row")
         sizes = {"window": window}
         if isinstance(window, (Forward, Around)):
             sizes = {f"{name} of rollstat.{type(window).__name__}": n for name, n in vars(window).items()}

@@ -260,7 +260,8 @@ def test_positions_in_segments_of_several_columns(rng):
         (([0],), {}, "start, end"),
         (([0], [1]), {"center": True}, "center does not apply"),
         (([0], [1]), {"step": 2}, "step does not apply"),
-        (rollstat.Expanding(), {"closed": "left"}, "closed does not apply"),
+        (rollstat.Expanding(), {"center": True}, "center does not apply"),
+        (rollstat.Forward(2), {"closed": "left"}, "closed does not apply"),
         (2, {"min_periods": 3}, "min_periods must be at most"),
         (2, {"min_periods": -1}, "min_periods must be an integer of at least 0"),
         (2, {"min_periods": 1.0}, "min_periods must be an integer"),
@@ -621,6 +622,22 @@ def test_rows_at_a_time_by_every_end():
         first = rollstat.rolling_first(x, window, times=times, at=at, closed=closed, min_periods=0)
         for value, (start, end) in zip(first, wanted):
             np.testing.assert_equal(value, x[start] if end > start else np.nan)
+
+
+@pytest.mark.parametrize("closed", ["left", "neither", "right", "both"])
+def test_expanding_windows_by_every_end(rng, closed):
+    values, cuts = data(rng, 60, np.dtype("f8")), np.array([0, 7, 7, 40, 60])
+    names = "median", "argmax", "sum", "nunique", "last", "zscore", "rank", "mode"
+    calls = [(getattr(rollstat, f"rolling_{name}"), (values,)) for name in names]
+    calls += [(rollstat.rolling_weighted_mean, (values, rng.random(60))), (rollstat.ewm_mean, (values,))]
+    for function, arrays in calls:
+        for options in ({}, {"segments": cuts}, {"step": 3}):
+            options |= {"closed": closed} | ({"alpha": 0.3} if function is rollstat.ewm_mean else {})
+            found = function(*arrays, window=rollstat.Expanding(), **options)
+            wanted = function(*arrays, window=60, min_periods=1, **options)
+            np.testing.assert_allclose(found, wanted, rtol=1e-13, err_msg=function.__name__)
+        with pytest.raises(ValueError, match="mode must be 'same' except for windows of rows"):
+            function(*arrays, window=rollstat.Expanding(), closed=closed, mode="reflect")
 
 
 @pytest.mark.parametrize("order", ["random", "nested", "descending", "far apart"])

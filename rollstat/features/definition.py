@@ -79,7 +79,8 @@ class Feature:
             duration if the times are numbers.
         **options
             `min_periods`, `center`, `closed`, `nan_policy`, `inf` and `algorithm` of the functions
-            over arrays; `closed` and `inf` override the set's options.
+            over arrays; `closed` and `inf` override the set's options. The set's `closed` does not apply to
+            Forward and Around.
 
         Returns
         -------
@@ -297,7 +298,7 @@ class Features:
 
     def call_options(self, feature: Feature, window: Any) -> dict[str, Any]:
         """Return the options of the call of a feature."""
-        closed = None if isinstance(window, _NAMED) else self.closed
+        closed = None if isinstance(window, (Forward, Around)) else self.closed
         return {"closed": closed, "inf": self.inf, **feature.options}
 
     def is_finite(self, feature: Feature) -> bool:

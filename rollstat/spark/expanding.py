@@ -73,6 +73,8 @@ def why_no_state(statistic: str, options: Mapping[str, Any]) -> str | None:
     """Return why a statistic has no state of bounded size; None if it has one."""
     if options.get("algorithm", "auto") != "auto":
         return f"with algorithm={options['algorithm']!r} it asks for all rows at once"
+    if options.get("closed") in ("left", "neither"):
+        return f"with closed={options['closed']!r} the row itself would be in the state"
     if statistic in ("kth", "argkth") or _is_extremum(statistic) or _is_operator(statistic):
         return None
     return "any earlier row may become the result, so its state has no bound"

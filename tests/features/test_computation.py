@@ -81,6 +81,23 @@ def test_sets_of_keys_and_windows():
     pd.testing.assert_frame_equal(again, features.compute(frame))
 
 
+@pytest.mark.parametrize("closed", ["left", "both"])
+def test_all_rows_before_the_row_itself(closed):
+    frame = transactions()
+    built = [f.max("amount"), f.sum("amount"), f.count("amount")]
+    features = f.Features([each.over(Expanding()) for each in built], by="customer", on="time", closed=closed)
+    expected = []
+    for each in built:
+        windows = {"min_periods": 0 if each.statistic == "count" else 1, "closed": closed}
+        expected += by_brute_force(frame, ["customer"], each.statistic, ["amount"], len(frame), **windows)
+    check(frame, features, expected)
+    label = frame[["customer", "time"]].iloc[[100]]
+    at, earlier = features.compute(frame, at=label), frame[frame["customer"] == label["customer"].item()]
+    earlier = earlier[earlier["time"] < label["time"].item()] if closed == "left" else earlier
+    earlier = earlier[earlier["time"] <= label["time"].item()]
+    assert at["amount_max_expanding"].item() == earlier["amount"].max()
+
+
 def test_order_statistics_of_one_window_are_those_of_separate_calls():
     frame = transactions()
     built = [f.median("amount"), f.quantile("amount", [0.1, 0.95]), f.kth("amount", [2, -1]), f.iqr("amount")]

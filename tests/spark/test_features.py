@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from rollstat import Expanding
 from rollstat import features as f
 from tests.features.frames import to_arrow, transactions
 from tests.spark.test_structured_streaming import write
@@ -22,8 +23,9 @@ def rows():
 def test_features_are_those_in_memory(spark, rows):
     features = f.Features(
         [
-            f.max("amount").over("2D", 3, min_periods=1),
+            f.max("amount").over("2D", 3, Expanding(), min_periods=1),
             f.quantile("price", [0.5, 0.9]).over(5, min_periods=2).by("shop"),
+            f.max("price").over(Expanding()).by(),
             f.max("price").over("2D", "1 month", min_periods=1),
             f.max("price").over(4, min_periods=1, inf="missing"),
             f.last("amount").over(2, min_periods=1).by("number"),
