@@ -37,21 +37,21 @@ class Feature:
     Attributes
     ----------
     statistic : str
-        Its name in the registry.
+        The name of the statistic in the registry.
     columns : tuple of str
-        The columns that it takes.
+        The columns that the statistic takes.
     parameters : mapping
-        Its own parameters.
+        The statistic's own parameters.
     windows : tuple
-        The windows; a column, or several, for each.
+        The windows; each adds a column, or several if the statistic has several results.
     options : mapping
-        Options of the functions over arrays.
+        Options of the array functions.
     names : tuple of str
-        Names of the new columns; empty for the default ones.
+        Names of the new columns; empty for default names.
     keys : tuple of str or None
-        Columns whose values identify the series, in place of the set's columns.
+        Columns whose values identify the series, in place of the set's key columns; None for the set's.
     condition : str or None
-        Which rows are observations.
+        The condition that rows must meet to be observations.
 
     Examples
     --------
@@ -78,9 +78,9 @@ class Feature:
             Numbers of rows, durations, or months, quarters and years such as ``"1 month"``; a float is a
             duration if the times are numbers.
         **options
-            `min_periods`, `center`, `closed`, `nan_policy`, `inf` and `algorithm` of the functions
-            over arrays; `closed` and `inf` override the set's options. The set's `closed` does not apply to
-            Forward and Around.
+            `min_periods`, `center`, `closed`, `nan_policy`, `inf` and `algorithm` of the array functions;
+            `closed` and `inf` override the set's options. The set's `closed` does not apply to Forward and
+            Around.
 
         Returns
         -------
@@ -105,7 +105,7 @@ class Feature:
         return replace(self, names=_names("names", names))
 
     def by(self, *keys: str) -> "Feature":
-        """Return the same feature for keys other than the set's keys; without a key, for one series."""
+        """Return the same feature for keys other than the set's; without keys, all rows are one series."""
         return replace(self, keys=_names("by", keys))
 
     def where(self, condition: str) -> "Feature":
@@ -128,7 +128,7 @@ class Feature:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The columns that it takes, also by parameters."""
+        """The columns that the statistic takes, including columns passed as parameters."""
         x = self.parameters.get("x")
         return self.columns if x is None else (*self.columns, x)
 
@@ -165,13 +165,13 @@ class FeatureColumn(NamedTuple):
     Attributes
     ----------
     name : str
-        Its name.
+        The name of the column.
     dtype : numpy.dtype
-        Of the result for columns of float64.
+        The dtype of the result for float64 columns.
     window
-        Its window.
+        The window of the column.
     feature : Feature
-        What it is computed from.
+        The feature that the column belongs to.
     by : tuple of str
         The columns whose values identify the series.
     """
@@ -313,16 +313,16 @@ class Features:
         Parameters
         ----------
         frame : pandas, polars or Spark DataFrame, or pyarrow.Table
-            The rows, in any order. A Spark frame needs `on` or `order_by`, all other columns break ties, and
-            the result has no particular order; `threads` does not apply.
+            The rows, in any order. A Spark frame needs `on` or `order_by`; all other columns break ties. Its
+            result has no particular order, and `threads` does not apply to it.
         at : frame of the same kind, optional
-            Keys and times, in columns with the same names. Each row gets the features that a row with its key
-            and time would have. Keys without rows have missing features.
+            Keys and times, in columns with the same names. Each row of `at` gets the features that a row of
+            `frame` with its key and time would have. Keys without rows have missing features.
         threads : int or "auto", optional
             Number of threads, which does not change results. Default: the setting of
             :func:`rollstat.set_threads`.
         split : int or "auto", optional
-            For Spark frames: split keys with very many rows, see :func:`rollstat.spark.rolling`.
+            For Spark frames: how to split keys with very many rows; see :func:`rollstat.spark.rolling`.
 
         Returns
         -------
@@ -332,7 +332,8 @@ class Features:
         Raises
         ------
         ValueError, TypeError
-            If a column is missing, or a statistic does not support its dtype; the message names both.
+            If a column is missing, or a statistic does not support its dtype; the message names the feature
+            and the column.
         """
         spark = type(frame).__module__.startswith("pyspark.")
         # Both load what they need on first use, and only one of them is needed.
@@ -364,7 +365,7 @@ class Features:
 
         Examples
         --------
-        `arriving` is a streaming data frame of Spark:
+        `arriving` is a streaming Spark frame:
 
         >>> writer = spending.write_stream(arriving, watermark="1 hour")  # doctest: +SKIP
         >>> query = writer.option("checkpointLocation", "state").toTable("features")  # doctest: +SKIP

@@ -65,12 +65,13 @@ _warned: list[set[str]] = []
 def handed_back(warn: bool | None = None) -> dict[tuple[str, str], int]:
     """Return how many accessor calls have fallen back to pandas, by method and reason.
 
-    Calls that name a pandas engine do not count.
+    Calls with ``engine=`` are not counted.
 
     Parameters
     ----------
     warn : bool, optional
-        Whether the next fallback for each reason issues a warning. Default: keep the setting, at first False.
+        Whether the next fallback for each reason issues a warning. Default: keep the current setting
+        (initially False).
 
     Returns
     -------
@@ -540,7 +541,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         numeric_only : bool, default False
             Skip DataFrame columns that are not numeric.
         engine : str, optional
-            With ``"numba"`` pandas computes.
+            With ``"numba"``, pandas computes the result.
         engine_kwargs : dict, optional
             Options of pandas' engine.
 
@@ -708,9 +709,9 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         rollstat computes these functions as statistics: ``len``, the built-in ``sum``, ``min`` and ``max``,
         `numpy.sum`, `mean`, `median`, `min`, `max`, `std`, `var`, their `nan` versions, `numpy.ptp`, `any`,
         `all`, `count_nonzero`, `argmin` and `argmax`, `pandas.Series.nunique`, and `scipy.stats.skew` and
-        `kurtosis`. Numba compiles other functions that take arrays, see :func:`rollstat.rolling_apply`.
-        Python calls functions that Numba cannot compile, and functions of fewer than 20,000 windows, because
-        compiling them would take longer.
+        `kurtosis`. Numba compiles other functions that take arrays; see :func:`rollstat.rolling_apply`.
+        Python calls functions that Numba cannot compile. For fewer than 20,000 windows, Python calls every
+        other function, because compilation would take longer.
 
         Parameters
         ----------
@@ -719,7 +720,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         raw : bool, default False
             Whether the function takes arrays. If it takes Series, pandas calls it.
         engine, engine_kwargs
-            With ``engine="numba"`` pandas computes.
+            With ``engine="numba"``, pandas computes the result.
         args : tuple, optional
             Further positional arguments of the function.
         kwargs : dict, optional
@@ -800,7 +801,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         return self._own_statistic("idxmax", {}, numeric_only)
 
     def regression(self, y: Any, x: Any, intercept: bool = True, weights: Any = None) -> Any:
-        """Fit one column to others by least squares, see :func:`rollstat.rolling_regression`.
+        """Fit one column to others by least squares; see :func:`rollstat.rolling_regression`.
 
         Parameters
         ----------
@@ -885,7 +886,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
 class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, see above
     """Windows over a Series or DataFrame, with pandas' methods and a method for each statistic.
 
-    ``series.rollstat.rolling(window, ...)`` and :func:`rollstat.pandas.rolling` return it.
+    ``series.rollstat.rolling(window, ...)`` and :func:`rollstat.pandas.rolling` return these windows.
 
     Examples
     --------
@@ -957,7 +958,7 @@ class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, 
 class Expanding(Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a base, see above
     """Windows from the first row on, with pandas' methods and a method for each statistic.
 
-    ``series.rollstat.expanding(...)`` and :func:`rollstat.pandas.expanding` return it.
+    ``series.rollstat.expanding(...)`` and :func:`rollstat.pandas.expanding` return these windows.
 
     Examples
     --------

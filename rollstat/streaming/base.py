@@ -407,7 +407,7 @@ class Stream:
         Raises
         ------
         SnapshotError
-            As :func:`rollstat.restore`, and if the bytes are of another class.
+            As :func:`rollstat.restore`, and if the snapshot is of another class.
         """
         stream = restore(data)
         if type(stream) is not cls:
@@ -442,7 +442,7 @@ class RollingStream(Stream, abstract=True):
         x : number, datetime64, timedelta64 or None
             The element. None, NaN and NaT are missing: they take a row but are not observations.
         t : number, datetime or timedelta, optional
-            The time of the element if the window is a duration; it must not decrease. NumPy times are the
+            The time of the element if the window is a duration; times must not decrease. NumPy times are the
             fastest.
 
         Returns
@@ -453,7 +453,7 @@ class RollingStream(Stream, abstract=True):
         Raises
         ------
         TypeError, ValueError
-            For an element that does not fit the dtype, or a time that is missing or before the last one.
+            For an element that does not fit the dtype, or a time that is missing or earlier than the last.
             The stream does not change.
         OverflowError
             If an exact result does not fit in 64 bits. Sums and products keep the element nevertheless;
@@ -469,7 +469,7 @@ class RollingStream(Stream, abstract=True):
         Parameters
         ----------
         *elements
-            As in :meth:`push`, with their time. Elements of equal times keep the order of arrival.
+            As in :meth:`push`, followed by the time. Elements with equal times keep the order of arrival.
 
         Raises
         ------
@@ -499,7 +499,7 @@ class RollingStream(Stream, abstract=True):
         Raises
         ------
         ValueError, TypeError
-            If there are fewer rows, or the stream has another window. The stream does not change.
+            If there are fewer rows, or the stream was made with another window. The stream does not change.
         """
         return self._remove("pop", n)
 
@@ -531,8 +531,8 @@ class RollingStream(Stream, abstract=True):
         Returns
         -------
         ndarray or tuple of ndarray
-            The array function's results for these rows. They equal the results of single pushes, sums
-            and moments of floats within their error bounds.
+            The array function's results for these rows. They equal the results of single pushes; sums and
+            moments of floats agree within their error bounds.
         """
         return self._extend((array,), times)
 
@@ -587,7 +587,7 @@ class RollingStream(Stream, abstract=True):
 
         Notes
         -----
-        Sums and moments take one combination, however many rows either has seen.
+        Sums and moments take one combination, however many rows the two streams have seen.
         """
         if type(other) is not type(self) or self._window.spec.kind != "expanding":
             raise TypeError(f"merge needs two {type(self).__name__} with the window Expanding()")
@@ -636,7 +636,8 @@ def restore(data: bytes) -> Any:
     Raises
     ------
     SnapshotError
-        If the bytes are foreign, truncated or damaged, have another format, or hold no valid state.
+        If the bytes are not a snapshot, are truncated or damaged, have another format, or hold no valid
+        state.
 
     Examples
     --------
