@@ -5,7 +5,7 @@ r"""The stream class: one window behind push, pop, extend and value, with copies
     push(x, t) ---> the compiled step of the window, if it has one and takes these objects
                \--> window.push: check and encode x, remove old rows, add the row, decode the answer
 
-    stream ---> snapshot() ---> bytes ---> restore ---> an equal stream, in another process or release
+    stream ---> snapshot() ---> bytes ---> restore ---> an equal stream, in this or another process
 
 Whatever uses the window takes it out of the stream and puts it back, unless anything is raised after the
 window has begun to change. Meanwhile CLOSED is in its place, so that no other thread uses a window in the
