@@ -636,8 +636,8 @@ def test_expanding_windows_by_every_end(rng, closed):
             found = function(*arrays, window=rollstat.Expanding(), **options)
             wanted = function(*arrays, window=60, min_periods=1, **options)
             np.testing.assert_allclose(found, wanted, rtol=1e-13, err_msg=function.__name__)
-        with pytest.raises(ValueError, match="mode must be 'same' except for windows of rows"):
-            function(*arrays, window=rollstat.Expanding(), closed=closed, mode="reflect")
+    with pytest.raises(ValueError, match="mode must be 'same' except for windows of rows"):
+        rollstat.rolling_max(values, rollstat.Expanding(), closed=closed, mode="reflect")
 
 
 @pytest.mark.parametrize("order", ["random", "nested", "descending", "far apart"])

@@ -91,7 +91,7 @@ def test_all_rows_before_the_row_itself(closed):
         windows = {"min_periods": 0 if each.statistic == "count" else 1, "closed": closed}
         expected += by_brute_force(frame, ["customer"], each.statistic, ["amount"], len(frame), **windows)
     check(frame, features, expected)
-    label = frame[["customer", "time"]].iloc[[100]]
+    label = frame[["customer", "time"]].iloc[[-1]]
     at, earlier = features.compute(frame, at=label), frame[frame["customer"] == label["customer"].item()]
     earlier = earlier[earlier["time"] < label["time"].item()] if closed == "left" else earlier
     earlier = earlier[earlier["time"] <= label["time"].item()]
