@@ -91,11 +91,12 @@ def test_all_rows_before_the_row_itself(closed):
         windows = {"min_periods": 0 if each.statistic == "count" else 1, "closed": closed}
         expected += by_brute_force(frame, ["customer"], each.statistic, ["amount"], len(frame), **windows)
     check(frame, features, expected)
-    label = frame[["customer", "time"]].iloc[[-1]]
-    at, earlier = features.compute(frame, at=label), frame[frame["customer"] == label["customer"].item()]
-    earlier = earlier[earlier["time"] < label["time"].item()] if closed == "left" else earlier
-    earlier = earlier[earlier["time"] <= label["time"].item()]
-    assert at["amount_max_expanding"].item() == earlier["amount"].max()
+    own = frame[frame["customer"] == "a"]
+    time = own["time"].sort_values().iloc[5]
+    rows = own[own["time"] < time if closed == "left" else own["time"] <= time]
+    at = features.compute(frame, at=pd.DataFrame({"customer": ["a"], "time": [time]}))
+    assert at["amount_max_expanding"].item() == rows["amount"].max()
+    assert at["amount_count_expanding"].item() == rows["amount"].count()
 
 
 def test_order_statistics_of_one_window_are_those_of_separate_calls():
