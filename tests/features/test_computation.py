@@ -274,7 +274,7 @@ def test_labels_get_the_features_of_their_keys_and_times(keys, times):
             np.testing.assert_array_equal(column(found, new.name), values, err_msg=new.name)
     positions = features.compute(frame, at=labels)["largest"].to_numpy()
     for (_, label), position in zip(labels.iterrows(), positions):
-        same = frame["time"] <= label["time"]  # an expanding window holds all rows up to the time
+        same = frame["time"] < label["time"]
         for key in keys:
             same &= frame[key].isna() if pd.isna(label[key]) else frame[key] == label[key]
         window = frame[same].sort_values("time", kind="stable")["amount"]
