@@ -13,7 +13,8 @@ The code of a value, a float or an unsigned key, is its distance from the lowest
 an integer. `keys_of_floats` makes keys of floats whose code would not be finite.
 
 A series that only rises or only falls needs no sort: `direction` checks this in one pass over vectors. The
-pass ends with the part that has steps of both kinds. `number` and `number_tied` turn sorted rows into ranks.
+pass ends with the part that has steps of both kinds. `number` and `number_tied` turn sorted rows into ranks,
+`number_records` and `number_ties` sorted records.
 
 State: `SortScratch`; each row of its histograms counts a digit of the records.
 
@@ -153,6 +154,34 @@ def number_tied(row, first, rank):
     for i in range(len(row)):
         r = i if first[i] else r
         rank[row[i]] = r
+
+
+@kernel
+def number_records(records, row_bits, values, rank):
+    """Write the rank of the row of every sorted record; return whether two values are equal."""
+    mask, last = row_mask(row_bits), values[0]
+    ties = 0
+    for i in range(len(records)):
+        row = np.int64(records[i] & mask)
+        value = values[row]
+        ties += i > 0 and value == last
+        last = value
+        rank[row] = i
+    return ties > 0
+
+
+@kernel
+def number_ties(records, row_bits, values, first, last):
+    """Write the ranks of the first and of the last of the sorted records with the value of each row."""
+    mask, begin = row_mask(row_bits), 0
+    for i in range(1, len(records) + 1):
+        value = values[np.int64(records[begin] & mask)]
+        if i == len(records) or values[np.int64(records[i] & mask)] != value:
+            for j in range(begin, i):
+                row = np.int64(records[j] & mask)
+                first[row] = begin
+                last[row] = i - 1
+            begin = i
 
 
 @kernel

@@ -8,8 +8,15 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Point, read_only
 from rollstat.kernels.selection.quantiles import interpolate_constant
-from rollstat.kernels.selection.radix_sort import direction, number, number_tied
-from rollstat.sorting import SIGN_BIT, order
+from rollstat.kernels.selection.radix_sort import (
+    bits_for,
+    direction,
+    number,
+    number_records,
+    number_tied,
+    number_ties,
+)
+from rollstat.sorting import SIGN_BIT, order, sorted_records, unsigned_keys
 
 
 def measurable(values: NDArray[Any]) -> NDArray[Any]:
@@ -110,14 +117,24 @@ def rank_ranges(
 
     All are -1 where values are missing.
     """
-    rank, row = ranks(values, missing)
-    begins = np.flatnonzero(_first_of_ties(values[row])).astype(rank.dtype)
-    if len(begins) == len(row):
+    rank = _unranked(values, missing)
+    if (missing is not None and missing.all()) or len(values) == 0:
         return rank, rank, rank
-    ends = np.append(begins[1:], rank.dtype.type(len(row)))
+    keys, records = sorted_records(values, missing) or _compared_records(values, missing)
+    if not number_records(records, bits_for(len(values)), keys, rank):
+        return rank, rank, rank
     first, last = rank.copy(), rank.copy()
-    first[row], last[row] = np.repeat(begins, ends - begins), np.repeat(ends - 1, ends - begins)
+    number_ties(records, bits_for(len(values)), keys, first, last)
     return rank, first, last
+
+
+def _compared_records(
+    values: NDArray[Any], missing: NDArray[np.bool_] | None
+) -> tuple[NDArray[Any], NDArray[np.uint64]]:
+    """Return what :func:`sorted_records` does, in the order that comparisons find."""
+    keys = unsigned_keys(values)
+    keys.flags.writeable = False
+    return keys, order(values, missing).view(np.uint64)
 
 
 def _first_of_ties(ordered: NDArray[Any]) -> NDArray[np.bool_]:
