@@ -170,10 +170,11 @@ def counts_from_changes(changes, count):
 def _counts_from_changes(changes, count):
     def generate(context, builder, signature, arguments):
         before = builder.or_(builder.shl(arguments[0], _WORD(8)), _WORD(8))
-        integers = ir.VectorType(_WORD, LANES)
-        relative = builder.zext(builder.bitcast(before, _BYTES), integers)
-        first = builder.sub(arguments[1], _WORD(8))
-        return builder.sitofp(builder.add(relative, splat(builder, first, integers)), _LLVM_FLOATS)
+        # CPUs without AVX-512 convert 32-bit integers in vectors, and 64-bit ones one by one.
+        relative = builder.zext(builder.bitcast(before, _BYTES), ir.VectorType(ir.IntType(32), LANES))
+        first = builder.sitofp(builder.sub(arguments[1], _WORD(8)), ir.DoubleType())
+        relative = builder.sitofp(relative, _LLVM_FLOATS)
+        return builder.fadd(relative, splat(builder, first, _LLVM_FLOATS))
 
     if changes == types.int64:
         return _FLOATS(types.int64, types.int64), generate
