@@ -409,37 +409,19 @@ def count_equal(counts, first, second):
 
 
 def _compile_count(function, comparison):
-    def generate(builder, dtype, counts, first, second):
-        more = (builder.fadd if isinstance(dtype, types.Float) else builder.add)(
-            counts, ir.Constant(counts.type, [1] * counts.type.count)
-        )
-        return builder.select(compare(builder, dtype, comparison, first, second), more, counts)
+    @lowered(function)
+    def _count(counts, first, second):
+        def generate(context, builder, signature, arguments):
+            more = builder.add(arguments[0], ir.Constant(arguments[0].type, [1] * counts.lanes))
+            found = compare(builder, first.dtype, comparison, *arguments[1:])
+            return builder.select(found, more, arguments[0])
 
-    elementwise(function, generate, 3)
+        if counts == Vector(types.int64) and first == second and first.lanes == counts.lanes:
+            return counts(counts, first, second), generate
 
 
 _compile_count(count_less, "<")
 _compile_count(count_equal, "==")
-
-
-def store_counts(counts, values, i):
-    """Write `counts` to the int64 `values` from `i` on."""
-    values[i : i + len(counts)] = counts
-
-
-@lowered(store_counts)
-def _store_counts(counts, values, i):
-    if not _is_contiguous(values, 1) or values.dtype != types.int64 or counts.dtype.bitwidth != 64:
-        return None
-
-    def generate(context, builder, signature, arguments):
-        whole = arguments[0]
-        if isinstance(counts.dtype, types.Float):
-            whole = builder.fptosi(whole, _integers(counts, 64))
-        store_lanes(context, builder, [whole], values, *arguments[1:])
-        return context.get_dummy_value()
-
-    return types.void(counts, values, types.intp), generate
 
 
 def contains_nan(vector):

@@ -47,13 +47,12 @@ from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.lowering import count_ones
 from rollstat.compile.simd.vectors import (
     aligned_empty,
+    broadcast,
     count_equal,
     count_less,
     lanes_of,
     load,
     store,
-    store_counts,
-    zeros_like,
 )
 from rollstat.kernels.selection.radix_sort import (
     SortScratch,
@@ -363,17 +362,16 @@ def _compare_vectors(values, first, width, smaller, equal):
     """Write the counts of the windows of two vectors that begin at row `first`."""
     lanes = lanes_of(values)
     newest, other = load(values, first + width - 1), load(values, first + width - 1 + lanes)
-    less, other_less = zeros_like(newest), zeros_like(newest)
-    same, other_same = zeros_like(newest), zeros_like(newest)
+    less = other_less = same = other_same = broadcast(np.int64(0))
     for i in range(first, first + width):
         older = load(values, i)
         less, same = count_less(less, older, newest), count_equal(same, older, newest)
         older = load(values, i + lanes)
         other_less, other_same = count_less(other_less, older, other), count_equal(other_same, older, other)
-    store_counts(less, smaller, first)
-    store_counts(other_less, smaller, first + lanes)
-    store_counts(same, equal, first)
-    store_counts(other_same, equal, first + lanes)
+    store(less, smaller, first)
+    store(other_less, smaller, first + lanes)
+    store(same, equal, first)
+    store(other_same, equal, first + lanes)
 
 
 @kernel

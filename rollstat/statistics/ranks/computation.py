@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds
 from rollstat.blocks import Block, Outcome, read_only
-from rollstat.compile.cache import host_levels
 from rollstat.kernels.rank_space import gini
 from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.kernels.rank_space.entropy import entropies
@@ -46,7 +45,7 @@ _ROWS_OF_RANKS = 1 << 14
 
 RANK_ALGORITHMS = {
     "comparisons": (
-        f"a fixed number of rows up to {2 * thresholds.COMPARED_RANK}, step 1, every method but 'dense'"
+        f"a fixed number of rows up to {thresholds.COMPARED_RANK}, step 1, every method but 'dense'"
     ),
     "rank_set": "every window, dtype and method",
 }
@@ -94,7 +93,7 @@ class RankOfNewest(RankComputation):
     def _can_compare(self, windows: Windows) -> bool:
         if not isinstance(windows, OffsetWindows) or windows.step != 1 or self.method == DENSE:
             return False
-        return windows.left + windows.right <= 2 * thresholds.COMPARED_RANK
+        return windows.left + windows.right <= thresholds.COMPARED_RANK
 
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
@@ -106,14 +105,12 @@ class RankOfNewest(RankComputation):
             return Choice("rank_set", "method='dense' counts distinct values")
         if not block.width:
             return Choice("rank_set", "the width of the windows varies")
-        wide = self.algorithm == "comparisons" or "x86-64-v4" in host_levels()  # vectors of 64 bytes
-        most = thresholds.COMPARED_RANK * (2 if wide else 1)
-        if block.width > most:
-            return Choice("rank_set", f"windows of more than {most} rows")
+        if block.width > thresholds.COMPARED_RANK:
+            return Choice("rank_set", f"windows of more than {thresholds.COMPARED_RANK} rows")
         if not (self._floats or complete):
             return Choice("rank_set", "a missing value has no NaN to compare with")
         missing = () if self._floats else (("rank_set", "a value is missing"),)
-        return Choice("comparisons", f"windows of at most {most} rows", missing)
+        return Choice("comparisons", f"windows of at most {thresholds.COMPARED_RANK} rows", missing)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the rank of every row; rows whose last value is missing are insufficient."""
