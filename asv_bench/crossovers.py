@@ -27,6 +27,7 @@ from benchmarks.vector_sort import restart_without
 
 import rollstat
 from rollstat import thresholds
+from rollstat.compile.cache import host_levels
 from rollstat.plan import forget_plans
 from rollstat.statistics.selection.networks import selection_network
 
@@ -178,8 +179,9 @@ def networks() -> Iterator[Choice]:
     for q, label in ((0.5, "median"), (0.05, "q=0.05"), (0.25, "q=0.25")):
         for dtype, kind in (("f8", "normal"), ("f8", "walk"), ("f4", "normal"), ("i8", "normal")):
             series = values(dtype, 1_000_000, kind)
+            name = "NETWORK_OF_LONG_SERIES" if dtype == "f8" else "NETWORK_OF_OTHER_DTYPES"
             yield Choice(
-                "NETWORK_OF_LONG_SERIES" if dtype == "f8" else "NETWORK_OF_OTHER_DTYPES",
+                name if dtype == "f4" or "x86-64-v4" in host_levels() else "NETWORK_OF_FEW_LANES",
                 f"{label} {dtype} {kind} n=10^6",
                 (128, 192, 256, 320, 400, 512),
                 named(rollstat.rolling_quantile, "small_window", series, q),

@@ -15,6 +15,9 @@ NETWORK_OF_LONG_SERIES = 320
 NETWORK_OF_OTHER_DTYPES = 512
 """The same for all other dtypes: more of them fit into a vector, or ranking converts them first."""
 
+NETWORK_OF_FEW_LANES = 192
+"""The same for values of 8 bytes on CPUs without AVX-512, whose vectors hold half as many."""
+
 NETWORK_ROWS_A_ROW = 1000
 """A series is long if it has so many windows per row of a window: building a network then pays.
 

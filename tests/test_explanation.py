@@ -10,6 +10,7 @@ import pytest
 import rollstat
 from rollstat import engine, plan
 from rollstat.registry import REGISTRY
+from rollstat.statistics.selection.small_window import widest
 
 WINDOWS = {
     "narrow": (5, {}),
@@ -133,7 +134,7 @@ def test_attributes_and_text(rng):
     (step,) = explanation.steps
     assert step.rows == 1_000_000 - 349
     assert explanation.algorithm == "rank_bits"
-    assert "more than 320 rows" in step.reason
+    assert f"more than {widest(350, 999_651, values.dtype)} rows" in step.reason
     assert step.at_run_time[0][0] == "sortedness"
     for word in ("rolling_median", "rank_bits", "at run time: sortedness if", "min_periods=350"):
         assert word in repr(explanation)

@@ -50,6 +50,7 @@ _EDGES = (
     thresholds.NETWORK,
     thresholds.SORTED_WINDOW_OF_TRIMMED_MEANS,
     thresholds.SORTED_WINDOW_OF_MEAN_DIFFERENCES,
+    thresholds.NETWORK_OF_FEW_LANES,
     thresholds.NETWORK_OF_LONG_SERIES,
     thresholds.COMPARED_RANK,
     thresholds.SORTED_WINDOW_OF_DEVIATIONS,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds, tiers
 from rollstat.blocks import Block, Kept, Point, Selection, read_only
+from rollstat.compile.cache import host_levels
 from rollstat.compile.simd.codegen import VECTOR_BYTES
 from rollstat.compile.simd.register_networks import AT_RANK, LINEAR, MIDPOINT, RegisterNetwork
 from rollstat.compile.simd.vectors import aligned_empty
@@ -49,6 +50,8 @@ def widest(width: int, rows: int, dtype: np.dtype[Any]) -> int:
     """
     if rows < thresholds.NETWORK_ROWS_A_ROW * width:
         return thresholds.NETWORK
+    if dtype.itemsize == 8 and "x86-64-v4" not in host_levels():
+        return thresholds.NETWORK_OF_FEW_LANES
     return thresholds.NETWORK_OF_LONG_SERIES if dtype == np.float64 else thresholds.NETWORK_OF_OTHER_DTYPES
 
 

@@ -169,10 +169,12 @@ def test_series_that_rise_or_fall(width):
             np.testing.assert_array_equal(results[1], (ranks[-2] + ranks[-1]) / 2)
 
 
-def test_a_network_is_built_where_it_pays():
+@pytest.mark.parametrize("level", ["x86-64-v4", "x86-64-v3"])
+def test_a_network_is_built_where_it_pays(level, monkeypatch):
+    monkeypatch.setattr(small_window, "host_levels", lambda: (level, "x86-64-v2"))
     double, single = np.dtype(np.float64), np.dtype(np.float32)
     assert small_window.widest(thresholds.NETWORK, 1, double) == thresholds.NETWORK
-    wide = thresholds.NETWORK_OF_LONG_SERIES
+    wide = thresholds.NETWORK_OF_LONG_SERIES if level == "x86-64-v4" else thresholds.NETWORK_OF_FEW_LANES
     long = wide * thresholds.NETWORK_ROWS_A_ROW
     assert small_window.widest(wide, long, double) == wide
     assert small_window.widest(wide, long - 1, double) < wide
