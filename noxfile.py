@@ -114,7 +114,10 @@ def spark_minimum(session: nox.Session) -> None:
 @nox.session(python=PYTHONS)
 def wheels(session: nox.Session) -> None:
     """Build one wheel with compiled kernels for each supported Python that is found."""
-    session.install("hatchling>=1.26", *PROJECT["project"]["dependencies"])
+    project = PROJECT["project"]
+    session.install(
+        "hatchling>=1.26", *project["dependencies"], *project["optional-dependencies"]["features"]
+    )
     session.env["ROLLSTAT_PREBUILD"] = "1"
     folder = Path("dist", f"wheel-{session.python}")
     shutil.rmtree(folder, ignore_errors=True)
