@@ -170,9 +170,7 @@ def main() -> None:
     parser.add_argument("--sections", nargs="+", choices=SECTIONS, default=SECTIONS)
     parser.add_argument("--n", type=int, default=N)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument(
-        "--avx2", action="store_true", help="arrays, without AVX-512, to a file of their own"
-    )
+    parser.add_argument("--avx2", action="store_true", help="arrays, without AVX-512, to a file of their own")
     parser.add_argument("--print", action="store_true", help="write nothing")
     parser.add_argument("--write", action="store_true", help="write the pages from the data file")
     parser.add_argument("--first-call", choices=("pandas", "rollstat"), help=argparse.SUPPRESS)
