@@ -146,7 +146,11 @@ def _at_times(rng: np.random.Generator, n: int) -> Drawn:
 def _expanding(rng: np.random.Generator, n: int) -> Drawn:
     options: dict[str, Any] = {}
     segments, step = _segments(rng, n, options), _step(rng, options)
-    rows = [(i, low, i + 1) for low, high in segments for i in range(low, high, step)]
+    closed = (None, None, "left", "neither", "both")[rng.integers(5)]
+    if closed is not None:
+        options["closed"] = closed
+    own = closed not in ("left", "neither")
+    rows = [(i, low, i + own) for low, high in segments for i in range(low, high, step)]
     return Drawn(rollstat.Expanding(), options, rows, 1, 3)
 
 
