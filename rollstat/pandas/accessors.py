@@ -14,7 +14,6 @@ from typing import Any, Unpack
 import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
-import rollstat
 from rollstat.names import no_attribute, reject_unknown
 from rollstat.pandas.calls import STATISTICS
 from rollstat.pandas.exponential import NAMES, ExponentialMovingWindow
@@ -27,6 +26,7 @@ from rollstat.pandas.windows import (
     Windows,
     by_name,
     checked_options,
+    is_plainly_expanding,
     pandas_window,
     reject_options,
 )
@@ -78,9 +78,9 @@ def rolling(
             f"closed, the sixth parameter in pandas 3, must not be a number such as axis; got {closed!r}; "
             "leave axis out, or transpose the frame for axis=1"
         )
-    if win_type is None and type(window) is not int and isinstance(window, rollstat.Expanding):
-        return expanding(data, 1 if min_periods is None else min_periods, method, **options)
     parameters = {"min_periods": min_periods, "center": center, "on": on, "closed": closed, "step": step}
+    if win_type is None and is_plainly_expanding(window, parameters):
+        return expanding(data, 1 if min_periods is None else min_periods, method, **options)
     parameters["method"] = method
     if win_type is not None:
         reject_options(win_type, given)

@@ -29,6 +29,7 @@ from rollstat.pandas.windows import (
     by_name,
     checked_options,
     hand_back,
+    is_plainly_expanding,
     pandas_window,
     reject_options,
 )
@@ -409,7 +410,7 @@ class GroupBy:
             reject_options(win_type, given)
             parameters |= {"window": window, "min_periods": min_periods and max(min_periods, 1)}
             return WeightedGroups(self._windows(RollingGroupBy, parameters, given, transform), win_type)
-        if isinstance(window, rollstat.Expanding):
+        if is_plainly_expanding(window, parameters):
             least = 1 if min_periods is None else min_periods
             return self.expanding(least, method, transform=transform, **options)
         if isinstance(window, tuple) and len(window) == 2:

@@ -227,6 +227,13 @@ def pandas_window(window: Any, options: dict[str, Any], step: Any = None) -> Any
     return _known_width(window) if type(window) is str and not _WIDTH.fullmatch(window) else window
 
 
+def is_plainly_expanding(window: Any, parameters: dict[str, Any]) -> bool:
+    """Return whether arguments of ``rolling`` mean expanding windows as pandas has them."""
+    if not (_is_named(window) and isinstance(window, rollstat.Expanding)):
+        return False
+    return not any(parameters.get(name) for name in ("center", "closed", "on", "step"))
+
+
 def _known_width(window: str) -> Any:
     """Return a duration that pandas does not read as one that it takes, and other text as it is."""
     length = nanoseconds(window)

@@ -116,11 +116,31 @@ def test_other_windows_of_rollstat(series):
         (series.rollstat.rolling(2.5, times=np.arange(60)), (2.5,), {"times": np.arange(60)}),
         (series.rollstat.rolling(rollstat.Expanding()), (rollstat.Expanding(),), {}),
         (series.rollstat.rolling(rollstat.Expanding(), 7), (rollstat.Expanding(),), {"min_periods": 7}),
+        (
+            series.rollstat.rolling(rollstat.Expanding(), closed="left"),
+            (59,),
+            {"min_periods": 1, "closed": "left"},
+        ),
     ]
     for ours, window, options in cases:
         wanted = pd.Series(rollstat.rolling_median(values, *window, **options), index=series.index, name="x")
         pd.testing.assert_series_equal(ours.median(), wanted)
         pd.testing.assert_series_equal(ours.apply(np.nanmedian, raw=True), wanted)
+
+
+def test_no_option_of_expanding_windows_is_ignored(series):
+    expanding, values = rollstat.Expanding(), series.to_numpy()
+    found = series.rollstat.rolling(expanding, step=7, closed="neither").max()
+    np.testing.assert_array_equal(found, rollstat.rolling_max(values, expanding, closed="neither")[::7])
+    frame = series.to_frame("x").assign(key=np.arange(60) % 3)
+    found = frame.rollstat.groupby("key").rolling(expanding, closed="left", transform=True)["x"].max()
+    wanted = frame.groupby("key")["x"].transform(lambda x: rollstat.rolling_max(x, expanding, closed="left"))
+    np.testing.assert_array_equal(found, wanted)
+    frame.index = pd.date_range("2026", periods=60)
+    found = frame["x"].rollstat.rolling(expanding, closed="left", at=frame.index[[9, 3]]).max()
+    np.testing.assert_array_equal(found, [np.nanmax(values[:9]), np.nanmax(values[:3])])
+    with pytest.raises(ValueError, match="center does not apply"):
+        series.rollstat.rolling(expanding, center=True).max()
 
 
 def test_columns_without_numbers_raise():
