@@ -239,13 +239,18 @@ class Block:
             if missing is None:
                 regular = self.width > 0
                 self._count = np.full(self.rows, self.width) if regular else self.end - self.start
-            elif self.width > 0:
-                self._count = np.empty(self.rows, np.int64)
-                count_fixed(missing, self._count)
             else:
-                start, end = self.observed
-                self._count = end - start
+                self._count = self.count_without(missing)
         return self._count
+
+    def count_without(self, missing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the number of rows in each window that are not `missing`."""
+        if self.width > 0:
+            count = np.empty(self.rows, np.int64)
+            count_fixed(missing, count)
+            return count
+        start, end = observed_bounds(missing, self.start, self.end)
+        return end - start
 
 
 def observed_bounds(

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block, Outcome, observed_bounds
+from rollstat.blocks import Block, Outcome
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.kernels.missing.counting import (
     ANY,
     COUNT,
     NEWEST,
     OLDEST,
-    count_fixed,
     count_series,
     ends_of_windows,
     has_nan,
@@ -128,10 +127,4 @@ def _observation(block: Block, newest: bool, out: NDArray[Any]) -> Outcome:
 
 def _count_where(block: Block, rows: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the number of observations of each window for which `rows` is true."""
-    others = ~rows if block.missing is None else ~rows | block.missing
-    if not block.width:
-        start, end = observed_bounds(others, block.start, block.end)
-        return end - start
-    count = np.empty(block.rows, np.int64)
-    count_fixed(others, count)
-    return count
+    return block.count_without(~rows if block.missing is None else ~rows | block.missing)
