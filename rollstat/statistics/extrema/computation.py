@@ -63,6 +63,7 @@ class ExtremaOf(Computation):
         self.last, self.opposite = last, opposite
         self.relative_to = relative_to
         self.distance = names == ("ptp",)
+        self._positions = any(name.startswith("arg") for name in names)
         self.any_order = algorithm == "auto"
         # The wedge promises at most three comparisons a value, so it must see each value once.
         self.one_block = algorithm == "wedge"
@@ -142,7 +143,7 @@ class ExtremaOf(Computation):
         if self.relative_to != "data":
             for result in results:
                 result[...] = result - block.start if self.relative_to == "oldest" else block.end - 1 - result
-        return outcome._replace(base_added=absolute)
+        return outcome._replace(base_added=absolute) if self._positions else outcome
 
 
 def write_distance(block: Block, min_periods: int, low: Any, high: Any, result: NDArray[Any]) -> None:

@@ -6,12 +6,13 @@ there was none.
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block, Outcome, read_only
+from rollstat.blocks import Block, Kept, Outcome, read_only
 from rollstat.compile.simd.vectors import lanes_in
 from rollstat.kernels.comparator import Arg, Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.extrema import blockwise
@@ -29,6 +30,7 @@ _operators: Any = choices  # type checkers take class attributes of the operator
 _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
 _MARKED_ROWS = 1 << 16  # values and results of so many fit in the second cache
+_scratch = Kept()
 
 
 class Extremum(NamedTuple):
@@ -80,11 +82,12 @@ def kernel_for_rows(
     if width <= BLOCKWISE:
         chunk = min(max(8_192 // dtype.itemsize, 40 * width), rows)
         chunk = -(-chunk // lanes) * lanes
-        room = chunk + width + 2 * lanes
-        return doubling_kernel.rolling, chunk, allocate(order, dtype, out, room)
-    block = min(width // 2, max(16 * lanes, min(width // 8, 64 * lanes))) // lanes * lanes
-    blocks = (rows + width) // block + 4
-    return blockwise.rolling, block, allocate(order, dtype, out, block, blocks)
+        kernel, size, memory = doubling_kernel.rolling, chunk, (chunk + width + 2 * lanes, 0)
+    else:
+        block = min(width // 2, max(16 * lanes, min(width // 8, 64 * lanes))) // lanes * lanes
+        kernel, size, memory = blockwise.rolling, block, (block, (rows + width) // block + 4)
+    key = isinstance(order, Arg), dtype, out.dtype, *memory
+    return kernel, size, _scratch.get(key, partial(allocate, order, dtype, out, *memory), rows <= _MARKED_ROWS)
 
 
 def _slide(
