@@ -56,7 +56,7 @@ JOBS: dict[str, tuple[tuple[int, ...], tuple[str, ...], dict[str, Any]]] = {
     "argmin": (WINDOWS, EXTREMA, {"relative_to": "newest"}),  # as in the other libraries
     **{name: (WINDOWS, SOME, {}) for name in ("sum", "mean", "var")},
     **{name: (FEW, SOME, {}) for name in ("std", "sem", "skew", "kurt", "count", "first", "last")},
-    **{name: (FEW, SOME, {}) for name in ("cov", "corr", "beta", "linear_fit")},
+    **{name: (FEW, SOME, {}) for name in ("cov", "corr", "beta", "slope", "linear_fit")},
 }
 SECTIONS = ("arrays", "small_calls", "latency")
 IGNORES_MISSING = "does not skip missing values"

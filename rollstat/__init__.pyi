@@ -65,6 +65,7 @@ from .statistics import rolling_rank as rolling_rank
 from .statistics import rolling_regression as rolling_regression
 from .statistics import rolling_sem as rolling_sem
 from .statistics import rolling_skew as rolling_skew
+from .statistics import rolling_slope as rolling_slope
 from .statistics import rolling_std as rolling_std
 from .statistics import rolling_sum as rolling_sum
 from .statistics import rolling_trimmed_mean as rolling_trimmed_mean
@@ -124,6 +125,7 @@ from .streaming import RollingQuantile as RollingQuantile
 from .streaming import RollingRank as RollingRank
 from .streaming import RollingSem as RollingSem
 from .streaming import RollingSkew as RollingSkew
+from .streaming import RollingSlope as RollingSlope
 from .streaming import RollingStd as RollingStd
 from .streaming import RollingSum as RollingSum
 from .streaming import RollingTrimmedMean as RollingTrimmedMean

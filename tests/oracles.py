@@ -476,6 +476,12 @@ def linear_fit(view: View) -> Any:
     return slope, intercept, explained
 
 
+@oracle("slope")
+def slope(view: View) -> Any:
+    line = linear_fit(view)
+    return line and line[0]
+
+
 @oracle("positive_sum")
 def positive_sum(view: View) -> Any:
     return math.fsum(value for value in floats(view.values) if value > 0)

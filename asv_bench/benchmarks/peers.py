@@ -265,6 +265,7 @@ PEERS: dict[str, dict[str, Run]] = {
         "screamer": lambda job: screamer.RollingCorr(job.window)(job.values, job.other),
     },
     "beta": {"screamer": lambda job: screamer.RollingBeta(job.window)(job.values, job.other)},
+    "slope": {},
     "linear_fit": {
         "screamer": lambda job: screamer.RollingLinearRegression(job.window)(job.values, job.rows)[:, 0],
     },
@@ -313,7 +314,7 @@ _IN_SQL = {
 }
 for _name, _aggregate in _IN_SQL.items():
     PEERS[_name]["DuckDB"] = _by_duckdb(_aggregate)
-_IN_TALIB = {"min": "MIN", "max": "MAX", "sum": "SUM", "mean": "SMA", "linear_fit": "LINEARREG_SLOPE"}
+_IN_TALIB = {"min": "MIN", "max": "MAX", "sum": "SUM", "mean": "SMA", "slope": "LINEARREG_SLOPE"}
 for _name, _function in _IN_TALIB.items():
     PEERS[_name]["TA-Lib"] = lambda job, _function=_function: getattr(talib, _function)(
         job.values, job.window

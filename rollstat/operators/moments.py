@@ -293,5 +293,16 @@ class LinearFitByRow(NamedTuple):
         return slope, height, (slope * xy / yy if yy > 0.0 else np.nan), n
 
 
+class SlopeByRow(LinearFitByRow):
+    """Slope of the least-squares line of values on their rows, and observations."""
+
+    def lower(self, state: _Pairs) -> tuple[float, float]:  # type: ignore[override]  # without height and R squared
+        return (state[6] / state[4] if state[4] > 0.0 else np.nan), state[1]
+
+
+class SlopeOfRows(SlopeByRow):
+    """The same where no row is missing."""
+
+
 class LinearFitOfRows(LinearFitByRow):
     """The same where no row is missing: sums of rows then follow from their number."""

@@ -57,6 +57,7 @@ from .sums.functions import rolling_positive_sum as rolling_positive_sum
 from .sums.functions import rolling_prod as rolling_prod
 from .sums.functions import rolling_sem as rolling_sem
 from .sums.functions import rolling_skew as rolling_skew
+from .sums.functions import rolling_slope as rolling_slope
 from .sums.functions import rolling_std as rolling_std
 from .sums.functions import rolling_sum as rolling_sum
 from .sums.functions import rolling_var as rolling_var

@@ -55,6 +55,7 @@ from .named_classes import RollingQuantile as RollingQuantile
 from .named_classes import RollingRank as RollingRank
 from .named_classes import RollingSem as RollingSem
 from .named_classes import RollingSkew as RollingSkew
+from .named_classes import RollingSlope as RollingSlope
 from .named_classes import RollingStd as RollingStd
 from .named_classes import RollingSum as RollingSum
 from .named_classes import RollingTrimmedMean as RollingTrimmedMean

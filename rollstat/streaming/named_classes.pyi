@@ -731,6 +731,20 @@ class RollingSkew(_OneSeries):
         algorithm: str = "auto",
     ) -> None: ...
 
+class RollingSlope(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        lateness: Any = None,
+        closed: str = "right",
+        nan_policy: str = "omit",
+        inf: str = "value",
+        algorithm: str = "auto",
+    ) -> None: ...
+
 class RollingStd(_OneSeries):
     def __init__(
         self,

@@ -19,7 +19,7 @@ import rollstat.operators as operators
 import rollstat.streaming.answers as answers
 from rollstat.kernels.exponential import moments
 from rollstat.operators.exponential import EwmOneByRow, EwmOneByTime, EwmTwoByRow, EwmTwoByTime
-from rollstat.operators.moments import LinearFitByRow
+from rollstat.operators.moments import LinearFitByRow, SlopeByRow
 from rollstat.options import check_flag, parse_width
 from rollstat.registry import REGISTRY
 from rollstat.statistics.common import check_halflife, check_weights
@@ -235,6 +235,7 @@ _OPERATORS: list[tuple[str, str, str, str, str, Any]] = [
     ("Corr", "corr", "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, -1.0]", operators.Correlation),
     ("Beta", "beta", "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, -3.0]", operators.Slope),
     ("WeightedMean", "weighted_mean", "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, 2.0]", operators.WeightedMean),
+    ("Slope", "slope", "2", "1.0, 3.0", "[nan, 2.0]", SlopeByRow),
     ("LinearFit", "linear_fit", "2", "1.0, 3.0", "[(nan, nan, nan), (2.0, 1.0, 1.0)]", LinearFitByRow),
 ]
 _HALFLIFE = (

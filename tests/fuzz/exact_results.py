@@ -107,6 +107,10 @@ def beta(x: Numbers, y: Numbers) -> list[Answer]:
     return [line(x, y)[0]]
 
 
+def slope_by_row(y: Numbers, x: Numbers) -> list[Answer]:
+    return [line(y, x)[0]]
+
+
 def linear_fit(y: Numbers, x: Numbers) -> list[Answer]:
     slope, share = line(y, x)
     if slope is None:
@@ -257,6 +261,7 @@ RESULTS: dict[str, tuple[str, Callable[..., list[Answer]]]] = {
     "cov": ("moment", covariance),
     "corr": ("moment", correlation),
     "beta": ("moment", beta),
+    "slope": ("moment", slope_by_row),
     "linear_fit": ("moment", linear_fit),
     "prod": ("other", product),
     "logsumexp": ("other", log_sum_exp),

@@ -167,7 +167,7 @@ def check(
             np.testing.assert_equal(float(result[row]), wanted)
         return True
     exact = [[Fraction(value) for value in column] for column in series]
-    if statistic.name == "linear_fit":
+    if statistic.name in ("slope", "linear_fit"):
         exact.append([Fraction(i - bounds[0]) for i in seen])
     places = {"rows": seen, "end": bounds[1]} if statistic.family == "exponential" else {}
     answers = results_of(*exact, **sample, **places)

@@ -197,14 +197,33 @@ def _lift_line(summand, x, y, shift_x, shift_y):
 
 
 @kernel(forceinline=True)
+def _lift_slope(summand, x, y, shift_x, shift_y):
+    deviation = x - shift_x
+    return stack_channels((deviation, deviation * (y - shift_y)))
+
+
+@kernel(forceinline=True)
+def _line_of_rows(total_x, products, shift_y, count, first):
+    """Return half the distance of first and last row, and the central products and slope of x over rows."""
+    half = (count - broadcast(1.0)) * broadcast(0.5)
+    shared = products - (first - shift_y + half) * total_x + (total_x - total_x)  # NaN if it is infinite
+    return half, shared, _divide(shared, count * (count * count - broadcast(1.0)) / broadcast(12.0))
+
+
+@kernel(forceinline=True)
+def _finish_slope_of_rows(summand, sums, shift_x, shift_y, count, first):
+    """As :func:`_finish_slope`, where y is the row and no row is missing: its sums follow from the count."""
+    total_x, products = channels_of(sums)
+    return _line_of_rows(total_x, products, shift_y, count, first)[2]
+
+
+@kernel(forceinline=True)
 def _finish_line_of_rows(summand, sums, shift_x, shift_y, count, first):
-    """As :func:`_finish_line`, where y is the row and no row is missing: its sums follow from the count."""
+    """As :func:`_finish_line`, for rows as :func:`_finish_slope_of_rows`."""
     total_x, products, squares_x = channels_of(sums)
-    half = (count - broadcast(1.0)) * broadcast(0.5)  # the mean row, from the first
     offset_x = _divide(total_x, count)
     central_x = negative_to_zero(squares_x - offset_x * total_x)
-    shared = products - (first - shift_y + half) * total_x + (total_x - total_x)  # NaN if it is infinite
-    slope = _divide(shared, count * (count * count - broadcast(1.0)) / broadcast(12.0))
+    half, shared, slope = _line_of_rows(total_x, products, shift_y, count, first)
     explained = clip(negative_to_zero(slope * (shared / central_x)), broadcast(1.0))
     return stack_channels((slope, shift_x + offset_x - slope * half, explained))
 
@@ -259,6 +278,7 @@ _TRAITS = {
     "Covariance": Traits(3, 2, True, True, _lift_product, _finish_covariance, ((1, 1),)),
     "Correlation": Traits(5, 2, True, True, _lift_all_products, _finish_correlation, ((0, 0),)),
     "Slope": Traits(5, 2, True, True, _lift_all_products, _finish_slope, ((1, -1),)),
+    "SlopeOfRows": Traits(2, 2, True, True, _lift_slope, _finish_slope_of_rows, ((1, -1),)),
     "LinearFit": Traits(5, 2, True, True, _lift_all_products, _finish_line, _UNITS_OF_LINE),
     "LinearFitByRow": Traits(5, 2, True, True, _lift_all_products, _finish_line_by_row, _UNITS_OF_LINE),
     "LinearFitOfRows": Traits(3, 2, True, True, _lift_line, _finish_line_of_rows, _UNITS_OF_LINE),

@@ -10,21 +10,23 @@
 
 Plain sums of 8 to 31 values are made of up to three leaves and a rest. Sums of fewer values are added value
 by value in the order of a rest. Shifted sums of up to 15 values are taken value by value, about the first
-value of each window, in two sums.
+value of each window, in two sums. Slopes over rows need no shift: two values at the same distance from the
+middle add their difference times this distance.
 
 If values may be NaN, `scratch.counts` is an array for the observations of each window; else it is None and
 the compiler leaves out all code for counts.
 
 State: scratch memory for the leaves and rests of BLOCK vectors. Invariant: vectors are visited backwards, so
 `two` and `four` of the next vector are known. Every sum is a tree over the values of its window alone: three
-roundings deep up to 8 values, six up to 31. Cost: O(1) per row for leaves and rests, O(m) for shifted sums.
+roundings deep up to 8 values, six up to 31. Cost: O(1) per row for leaves and rests, O(m) for shifted
+sums and slopes.
 """
 
 from typing import Any, NamedTuple
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import dispatching, prefetch
-from rollstat.compile.simd.float64x8_math import nan_where_below, replace_unobserved
+from rollstat.compile.simd.float64x8_math import nan_where_below, replace_unobserved, subtract_product
 from rollstat.compile.simd.float_flags import clear_flags, range_left
 from rollstat.compile.simd.vectors import (
     broadcast,
@@ -32,6 +34,7 @@ from rollstat.compile.simd.vectors import (
     load,
     load_like,
     shift_in_next,
+    stack_channels,
     store,
     store_2d,
     zeros_like,
@@ -86,9 +89,14 @@ class Job(NamedTuple):
     scratch: Scratch
 
 
+def _summand_of(job):
+    """Return the summand of a `Job`, or its type from the job's type; not for kernels."""
+    return job.types[job.fields.index("summand")] if hasattr(job, "types") else job.summand
+
+
 def is_shifted(job):
     """Return whether terms of a `Job` are relative to a shift, from the job or its type; not for kernels."""
-    return traits(job.types[job.fields.index("summand")] if hasattr(job, "types") else job.summand).shifted
+    return traits(_summand_of(job)).shifted
 
 
 @kernel
@@ -263,6 +271,30 @@ def _sum_shifted(job, x, y, first, vectors, out, to):
 
 
 @kernel
+def _sum_pairs(job, x, y, first, vectors, out, to):
+    """Sum the products of each window with its rows, counted from its middle; return whether a sum is NaN."""
+    width, zero = job.width, broadcast(0.0)
+    found_nan = False
+    for j in range(vectors):
+        low, high = first + 8 * j, first + 8 * j + width - 1
+        one = other = zero
+        distance = 0.5 * (width - 1)
+        for _ in range(width // 4):  # two sums: a step of one does not wait for a step of the other
+            one = subtract_product(one, broadcast(distance), load(x, low) - load(x, high))
+            near = load(x, low + 1) - load(x, high - 1)
+            other = subtract_product(other, broadcast(distance - 1.0), near)
+            distance, low, high = distance - 2.0, low + 2, high - 2
+        if width & 2:
+            one = subtract_product(one, broadcast(distance), load(x, low) - load(x, high))
+            low += 1
+        products = subtract_product(one + other, zero, load(x, low))  # NaN if the middle is not finite
+        found_nan |= contains_nan(products)
+        sums = stack_channels((zero, products + (products - products)))
+        write_windows(job, 8 * j, zero, sums, zero, zero, out, to + 8 * j)
+    return found_nan
+
+
+@kernel
 def _sum_few(job, x, first, vectors, out, to):
     """Sum each window of fewer than eight values directly; return whether a sum is NaN."""
     found_nan = False
@@ -316,6 +348,8 @@ def _sum_leaves(job, x, y, first, vectors, out, to):
 @dispatching
 def _sum_block(job, x, y, first, vectors, out, to):
     """Sum the windows of a block; return whether a sum is NaN."""
+    if traits(_summand_of(job)).channels == 2 and traits(_summand_of(job)).paired:
+        return _sum_pairs
     return _sum_shifted if is_shifted(job) else _sum_leaves
 
 

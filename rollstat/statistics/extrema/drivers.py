@@ -87,7 +87,11 @@ def kernel_for_rows(
         block = min(width // 2, max(16 * lanes, min(width // 8, 64 * lanes))) // lanes * lanes
         kernel, size, memory = blockwise.rolling, block, (block, (rows + width) // block + 4)
     key = isinstance(order, Arg), dtype, out.dtype, *memory
-    return kernel, size, _scratch.get(key, partial(allocate, order, dtype, out, *memory), rows <= _MARKED_ROWS)
+    return (
+        kernel,
+        size,
+        _scratch.get(key, partial(allocate, order, dtype, out, *memory), rows <= _MARKED_ROWS),
+    )
 
 
 def _slide(

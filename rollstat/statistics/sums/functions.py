@@ -683,6 +683,43 @@ def rolling_beta(
     return _of_sums([arr, other], window, operators.Slope(), 2, options)
 
 
+@statistic(error_bound=(_SLOPE_BOUND,), ordered=True, **_COMOMENT)
+def rolling_slope(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Slope of the least-squares line through each window, per row.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    The slope of :func:`rolling_linear_fit`, in less time. A missing value is ignored, but counts as a row; at
+    least two observations are needed. Values that have left the window have no influence. For the slope over
+    another series see :func:`rolling_beta`. With u and k as in :func:`rolling_var` and the rows x of the
+    window, counted from 0, the error is at most
+    ``{error bound}``.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_slope([1.0, 3.0, 5.0, 5.0], 3)
+    array([nan, nan,  2.,  1.])
+    """
+    return _of_sums([arr], window, operators.Slope(), 2, options)
+
+
 @statistic(
     outputs=("slope", "intercept", "determination"),
     error_bound=(

@@ -74,6 +74,11 @@ _SPARE = 64
 _WRAP = 1 << 64
 _FLOAT64 = np.dtype(np.float64)
 _COMPLETE = Outcome(complete=True, algorithm=_ONE_WIDTH.name)
+# What computes a line over row numbers, where none is missing.
+_OF_ROWS = {
+    operators.Slope: operators.moments.SlopeOfRows,
+    operators.moments.LinearFitByRow: operators.moments.LinearFitOfRows,
+}
 # About how many float64 elements a thread keeps for the next block.
 _LONGEST_KEPT = 1 << 19
 
@@ -133,6 +138,7 @@ class Sums(Computation):
         kernel, summand = BoundKernel(variable_windows.sum_windows), self._summand
         subtract = BoundKernel(subtract_mean_row)
         fitted, channels, limit = len(self.outputs) > 1, traits(summand).channels, float(least)
+        paired = traits(summand).paired
         results = 3 if fitted else 1
         kept = _short[channels, results]
 
@@ -140,7 +146,7 @@ class Sums(Computation):
             columns: list[NDArray[np.float64]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]
         ) -> bool:
             start, end, longest, _ = bounds
-            x, by_row = columns[0], fitted and len(columns) == 1
+            x, by_row = columns[0], paired and len(columns) == 1
             out = np.empty((3, len(start))) if fitted else outputs[0][None]
             # Rounded up, so that other windows and series of similar lengths have the same memory.
             room = 1 << max(len(x), len(start), longest).bit_length()
@@ -150,7 +156,7 @@ class Sums(Computation):
             if left and not _stays_in_range(summand, x, y):
                 return False
             if fitted:
-                if by_row:
+                if by_row:  # heights at the mean row become heights at the first
                     subtract(x, start, end, *out[:2])
                 for result, row in zip(outputs, out):
                     result[...] = row
@@ -220,10 +226,14 @@ def _about_anchor(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> ND
 def write_sums(block: Block, summand: Any, *outputs: NDArray[Any]) -> Outcome:
     """Write the results of a statistic for each window of `block`; insufficient rows are undefined."""
     known = traits(summand)
+    x = y = observations(block, 0, known.shifted)
+    by_row = known.paired and not block.others
+    if by_row and _write_for_rows(block, _OF_ROWS[type(summand)], x, outputs):
+        return _COMPLETE
+    if known.paired:
+        y = _row_numbers(len(x)) if by_row else observations(block, 1, known.shifted)
     if len(outputs) > 1:
-        return _write_lines(block, summand, outputs)
-    x = observations(block, 0, known.shifted)
-    y = observations(block, 1, known.shifted) if known.paired else x
+        return _write_lines(block, summand, outputs, x, y)
     (out,) = outputs
     result = out if out.dtype == np.float64 and out.flags.c_contiguous else np.empty(out.shape)
     outcome = evaluate(block, summand, result[None], x, y)
@@ -238,16 +248,14 @@ def _deliver(result: NDArray[np.float64], out: NDArray[Any]) -> None:
             out[:] = result
 
 
-def _write_lines(block: Block, summand: Any, outputs: Sequence[NDArray[Any]]) -> Outcome:
-    """Write slope and intercept of the least-squares line through the values, and R².
+def _write_lines(
+    block: Block, summand: Any, outputs: Sequence[NDArray[Any]], y: NDArray[Any], x: NDArray[Any]
+) -> Outcome:
+    """Write slope and intercept of the least-squares line of y over x, and R².
 
-    The line is a function of the second series, or, if there is none, of the row counted from the start of
-    the window. R² is NaN where the values are constant, all three are where the second series is.
+    x is the second series, or, if there is none, the row, which is then counted from the start of the window.
+    R² is NaN where y is constant, all three are where x is.
     """
-    y = observations(block, 0, shifted=True)
-    if not block.others and _write_lines_of_rows(block, y, outputs):
-        return _COMPLETE
-    x = observations(block, 1, shifted=True) if block.others else _row_numbers(len(y))
     lines = np.empty((3, block.rows))
     outcome = evaluate(block, summand, lines, y, x)
     slope, height, _ = lines
@@ -271,15 +279,15 @@ def _write_lines(block: Block, summand: Any, outputs: Sequence[NDArray[Any]]) ->
     return outcome
 
 
-def _write_lines_of_rows(block: Block, y: NDArray[Any], outputs: Sequence[NDArray[Any]]) -> bool:
-    """Write the lines of windows of one width, by row; return whether none has a missing or extreme value."""
+def _write_for_rows(block: Block, kind: Any, y: NDArray[Any], outputs: Sequence[NDArray[Any]]) -> bool:
+    """Write lines of y over rows for windows of one width; return whether no value is missing or extreme."""
     missing = block.searched and block.missing is not None
     if missing or choose(block) != _ONE_WIDTH or is_large(block.values):
         return False
     rows = _rows.get(len(y), partial(_row_numbers, len(y)), len(y) <= _LONGEST_KEPT)
     lines = _one_array(outputs)
-    found = np.empty((3, block.rows)) if lines is None else lines
-    if any(_scan(block, operators.moments.LinearFitOfRows(), y, rows, found)):
+    found = np.empty((len(outputs), block.rows)) if lines is None else lines
+    if any(_scan(block, kind(), y, rows, found)):
         return False
     for line, out in zip(found, outputs if lines is None else ()):
         _deliver(line, out)
@@ -290,6 +298,8 @@ def _one_array(outputs: Sequence[NDArray[Any]]) -> NDArray[np.float64] | None:
     """Return an array whose rows begin with the outputs, if these lie in memory like that."""
     if any(out.dtype != np.float64 or not out.flags.c_contiguous for out in outputs):
         return None
+    if len(outputs) == 1:
+        return outputs[0][None]
     places = [out.__array_interface__["data"][0] for out in outputs]
     step = places[1] - places[0]
     if step < outputs[0].nbytes or step % 8 or any(b - a != step for a, b in pairwise(places)):
@@ -300,7 +310,7 @@ def _one_array(outputs: Sequence[NDArray[Any]]) -> NDArray[np.float64] | None:
 def _scale_heights(block: Block, summand: Any, y: NDArray[np.float64], height: NDArray[np.float64]) -> None:
     """Compute infinite heights at first rows again, from values so small that slopes are finite."""
     small = np.empty((3, block.rows))
-    _write_lines(block.over([read_only(np.ldexp(y, -_SPARE))]), summand, [*small])
+    write_sums(block.over([read_only(np.ldexp(y, -_SPARE))]), summand, *small)
     with np.errstate(over="ignore"):
         np.copyto(height, np.ldexp(small[1], _SPARE), where=np.isinf(height))
 
@@ -427,7 +437,8 @@ def _scan_with_missing(
 
 def _shortest_of_blocks(summand: Any) -> int:
     """Return the fewest values of a window that is summed by blocks."""
-    return 16 if traits(summand).shifted else 32
+    of_rows = isinstance(summand, operators.moments.SlopeOfRows)
+    return 16 if traits(summand).shifted and not of_rows else 32
 
 
 def _scan_by(summand: Any, width: int) -> Any:
