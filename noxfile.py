@@ -222,7 +222,7 @@ def bench(session: nox.Session) -> None:
     session.run("asv", "run", "--python=same", "--quick", *session.posargs)
 
 
-@nox.session(python="3.11")
+@nox.session(python="3.13")
 def report(session: nox.Session) -> None:
     """Measure all that README, front page and pages show, on one machine: nox -s report -- pushes groups."""
     session.install("-e", ".[spark,plot,features]", *groups("bench", "demo"))
