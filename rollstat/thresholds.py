@@ -123,6 +123,9 @@ FEW_EXTREMA_ROWS = 64
 BLOCKWISE = 256
 """Rows of a window above which extrema and their positions are found block by block."""
 
+BLOCKWISE_OF_FEW_LANES = 64
+"""The same for positions of 8 bytes on CPUs without AVX-512, which has registers for what doubling keeps."""
+
 ONE_CALL_ROWS = 8192
 """Most windows of a series whose results are written in one kernel call."""
 

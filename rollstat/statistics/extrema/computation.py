@@ -76,7 +76,8 @@ class ExtremaOf(Computation):
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows."""
-        return drivers.block_rows(width, alone)
+        # Offsets are made of positions and bounds, which should stay in the cache.
+        return drivers.block_rows(width, alone and self.relative_to == "data")
 
     def choose(self, block: Block) -> Choice:
         """Return the algorithm for a block; those for fixed windows do not serve boundary windows."""
@@ -140,9 +141,12 @@ class ExtremaOf(Computation):
             empty = block.start == block.end
             for result in results:
                 result[empty] = 0
-        if self.relative_to != "data":
-            for result in results:
-                result[...] = result - block.start if self.relative_to == "oldest" else block.end - 1 - result
+        for result in results if self.relative_to != "data" else ():
+            if self.relative_to == "oldest":
+                result -= block.start
+            else:
+                np.subtract(block.end, result, out=result)
+                result -= 1
         return outcome._replace(base_added=absolute) if self._positions else outcome
 
 

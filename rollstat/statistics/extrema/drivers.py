@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Kept, Outcome, read_only
+from rollstat.compile.cache import host_levels
 from rollstat.compile.simd.vectors import lanes_in
 from rollstat.kernels.comparator import Arg, Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.extrema import blockwise
@@ -24,7 +25,7 @@ from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient,
 from rollstat.operators import choices
 from rollstat.plan import IN_ANY_ORDER, Choice
 from rollstat.statistics.aggregate.drivers import aggregate, prepare_once
-from rollstat.thresholds import BLOCKWISE, FEW_EXTREMA_ROWS
+from rollstat.thresholds import BLOCKWISE, BLOCKWISE_OF_FEW_LANES, FEW_EXTREMA_ROWS
 
 _operators: Any = choices  # type checkers take class attributes of the operators for fields
 _NO_MASK = np.empty(0, np.bool_)
@@ -79,7 +80,8 @@ def kernel_for_rows(
 ) -> tuple[Any, int, Any]:
     """Return the kernel for windows of `width` rows, the size of its chunks or blocks, and scratch memory."""
     lanes, rows = lanes_in(dtype), len(out)
-    if width <= BLOCKWISE:
+    few = isinstance(order, Arg) and dtype.itemsize == 8 and "x86-64-v4" not in host_levels()
+    if width <= (BLOCKWISE_OF_FEW_LANES if few else BLOCKWISE):
         chunk = min(max(8_192 // dtype.itemsize, 40 * width), rows)
         chunk = -(-chunk // lanes) * lanes
         kernel, size, memory = doubling_kernel.rolling, chunk, (chunk + width + 2 * lanes, 0)
