@@ -66,7 +66,14 @@ Runs = dict[str, Callable[[], Any]]
 class Bounds(BaseIndexer):
     """Explicit bounds for pandas."""
 
-    def get_window_bounds(self, *_: Any, **__: Any) -> tuple[np.ndarray, np.ndarray]:
+    def get_window_bounds(
+        self,
+        num_values: int = 0,
+        min_periods: int | None = None,
+        center: bool | None = None,
+        closed: str | None = None,
+        step: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the bounds that the object was made with."""
         return self.start, self.end
 
