@@ -28,6 +28,7 @@ COLORS = {
     "polars": "#0f9d9d",
     "scipy": "#8c6d31",
     "screamer": "#e08e0b",
+    "TA-Lib": "#888888",
 }
 
 Cell = dict[str, Any]  # statistic, data, window, milliseconds of each library, notes on other definitions
@@ -234,7 +235,11 @@ def plot(data: dict[str, Any], output: Path, style: str = "default") -> None:
             found = list(cells(data, name, "normal"))
             for library in found[0]["ms"]:
                 if library in COLORS:
-                    points = [(cell["window"], 1e6 * middle(cell, library) / data["n"]) for cell in found]
+                    points = [
+                        (cell["window"], 1e6 * middle(cell, library) / data["n"])
+                        for cell in found
+                        if library in cell["ms"]  # not in windows that take it minutes
+                    ]
                     width = 2.6 if library == "rollstat" else 1.2
                     look = {"marker": ".", "color": COLORS[library], "linewidth": width, "label": library}
                     axes.loglog(*zip(*points), **look)
