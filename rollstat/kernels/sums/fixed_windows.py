@@ -71,11 +71,11 @@ from rollstat.kernels.sums.short_windows import (
     copy_spare,
     count_first,
     count_next,
-    is_shifted,
     lift_at,
     lift_observed,
     outcome_of,
     scratch_of,
+    traits_of,
     write_windows,
 )
 
@@ -150,7 +150,7 @@ def _last_observations(job, x, y, start, rows):
 @dispatching
 def _block_shifts(job, x, y, start, rows):
     """Return the shifts of the windows that start in the `rows` rows from `start` on."""
-    return _last_observations if is_shifted(job) else _no_shifts
+    return _last_observations if traits_of(job).shifted else _no_shifts
 
 
 @kernel

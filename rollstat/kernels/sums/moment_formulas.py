@@ -255,6 +255,8 @@ class Traits(NamedTuple):
         The kernels behind the functions of these names.
     powers : tuple of tuple of int
         The powers of the units of x and y in the unit of each output.
+    in_pairs : bool
+        Whether short windows of complete series are summed in pairs of rows, without a shift.
     """
 
     channels: int
@@ -264,6 +266,7 @@ class Traits(NamedTuple):
     lift: Callable[..., Any]
     finish: Callable[..., Any]
     powers: tuple[tuple[int, int], ...]
+    in_pairs: bool = False
 
 
 _UNITS_OF_LINE = (1, -1), (1, 0), (0, 0)
@@ -278,7 +281,7 @@ _TRAITS = {
     "Covariance": Traits(3, 2, True, True, _lift_product, _finish_covariance, ((1, 1),)),
     "Correlation": Traits(5, 2, True, True, _lift_all_products, _finish_correlation, ((0, 0),)),
     "Slope": Traits(5, 2, True, True, _lift_all_products, _finish_slope, ((1, -1),)),
-    "SlopeOfRows": Traits(2, 2, True, True, _lift_slope, _finish_slope_of_rows, ((1, -1),)),
+    "SlopeOfRows": Traits(2, 2, True, True, _lift_slope, _finish_slope_of_rows, ((1, -1),), True),
     "LinearFit": Traits(5, 2, True, True, _lift_all_products, _finish_line, _UNITS_OF_LINE),
     "LinearFitByRow": Traits(5, 2, True, True, _lift_all_products, _finish_line_by_row, _UNITS_OF_LINE),
     "LinearFitOfRows": Traits(3, 2, True, True, _lift_line, _finish_line_of_rows, _UNITS_OF_LINE),

@@ -89,14 +89,9 @@ class Job(NamedTuple):
     scratch: Scratch
 
 
-def _summand_of(job):
-    """Return the summand of a `Job`, or its type from the job's type; not for kernels."""
-    return job.types[job.fields.index("summand")] if hasattr(job, "types") else job.summand
-
-
-def is_shifted(job):
-    """Return whether terms of a `Job` are relative to a shift, from the job or its type; not for kernels."""
-    return traits(_summand_of(job)).shifted
+def traits_of(job):
+    """Return the traits of the summand of a `Job`, from the job or its type; not for kernels."""
+    return traits(job.types[job.fields.index("summand")] if hasattr(job, "types") else job.summand)
 
 
 @kernel
@@ -348,9 +343,8 @@ def _sum_leaves(job, x, y, first, vectors, out, to):
 @dispatching
 def _sum_block(job, x, y, first, vectors, out, to):
     """Sum the windows of a block; return whether a sum is NaN."""
-    if traits(_summand_of(job)).channels == 2 and traits(_summand_of(job)).paired:
-        return _sum_pairs
-    return _sum_shifted if is_shifted(job) else _sum_leaves
+    known = traits_of(job)
+    return _sum_pairs if known.in_pairs else _sum_shifted if known.shifted else _sum_leaves
 
 
 @kernel

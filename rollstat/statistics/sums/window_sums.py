@@ -437,8 +437,8 @@ def _scan_with_missing(
 
 def _shortest_of_blocks(summand: Any) -> int:
     """Return the fewest values of a window that is summed by blocks."""
-    of_rows = isinstance(summand, operators.moments.SlopeOfRows)
-    return 16 if traits(summand).shifted and not of_rows else 32
+    known = traits(summand)
+    return 16 if known.shifted and not known.in_pairs else 32
 
 
 def _scan_by(summand: Any, width: int) -> Any:
