@@ -35,7 +35,7 @@ PANDAS_TESTS = [
 # All that is measured for README, front page and pages, in this order.
 REPORT = [
     "report.py",
-    "first_call.py --wheel-python {wheel} --output {tables}/first_call.rst",
+    "first_call.py --wheel-python {wheel} --output {tables}",
     "pushes.py --output {tables}/pushes.rst",
     "extrema.py --series {tables}/extrema.rst",
     "extrema.py --images {tables}/images.rst",
@@ -51,7 +51,6 @@ REPORT = [
     "features.py --stream --output {tables}/features_stream.rst",
     "spark_speed.py --output {tables}/spark.rst",
     "spark_scale.py --output {tables}/spark_scale.rst",
-    "first_call.py --windows --output {tables}/first_call_windows.rst",
 ]
 
 
