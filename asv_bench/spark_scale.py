@@ -139,7 +139,7 @@ def batch_table(sizes: list[int], folder: Path) -> list[list[str]]:
             most, sign = rows + halos, "≤ " if halos else ""
             size = most * row_bytes(4 if halos else 3)
             cells = [f"{rows:,}", form, f"{sent:,}", f"{sign}{most:,}", f"{written:,}", f"{sign}{size:,}"]
-            table.append([*cells, f"{passes}", "1" if form == "keyed" else "3"])
+            table.append([*cells, f"{passes}", "2" if form == "keyed" else "3"])
     return table
 
 
