@@ -28,7 +28,7 @@ def extended_rows(length: int, before: int, after: int, mode: str) -> NDArray[np
 
 
 def extended_ends(length: int, before: int, after: int, mode: str) -> list[NDArray[np.int64]]:
-    """Return the rows before and after an axis, see :func:`extended_rows`."""
+    """Return the rows before and after an axis; see :func:`extended_rows`."""
     return [_beyond(np.arange(*index), length, mode) for index in ((-before, 0), (length, length + after))]
 
 
@@ -53,7 +53,7 @@ def beyond_edges(mode: str, dtype: np.dtype[Any], fill_value: Any) -> tuple[str,
     if fill_value is None and dtype.kind == "M":
         raise ValueError("fill_value must be a time with mode='constant'; got None, and times have no zero")
     if isinstance(fill_value, (float, np.floating)) and np.isnan(fill_value):
-        return "cut", zero  # a missing value is no observation: there is nothing beyond the edges
+        return "cut", zero  # a missing value is not an observation: there is nothing beyond the edges
     outside = lossless(zero if fill_value is None else fill_value, dtype)
     return "cut" if outside != outside else mode, outside
 

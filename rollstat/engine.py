@@ -417,7 +417,7 @@ class Call(NamedTuple):
 
 
 class WholeCall(NamedTuple):
-    """A call that one function computes as a whole, without blocks: boxes, and elements that are no numbers.
+    """A call that one function computes as a whole, without blocks: boxes, and elements that are not numbers.
 
     Attributes
     ----------

@@ -40,9 +40,9 @@ class Step:
     at_run_time : tuple of (str, str)
         Algorithms that may run instead, depending on the values, and the condition for each.
     blocks : int
-        Blocks that it computes.
+        Number of blocks that it computes.
     rows : int
-        Results that it computes.
+        Number of results that it computes.
     """
 
     algorithm: str
@@ -55,7 +55,7 @@ class Step:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The plan of a call, for reading.
+    """The plan of a call, in readable form.
 
     Attributes
     ----------
@@ -68,19 +68,19 @@ class Explanation:
     min_periods : int
         Minimum number of observations for a result.
     rows : int
-        Windows of each line.
+        Number of windows of each line.
     too_short : int
-        Windows that certainly have too few rows, so that no algorithm runs.
+        Number of windows that certainly have too few rows, for which no algorithm runs.
     lines : int
-        Series in the input.
+        Number of series in the input.
     steps : tuple of Step
         The algorithms.
     one_call : bool
-        Whether one kernel call computes the full windows, with the growing ones before them.
+        Whether one kernel call computes the full windows and the growing windows before them.
     library : str
-        What computes: rollstat or pandas.
+        The library that computes the call: rollstat or pandas.
     threads : int
-        Threads that share the blocks.
+        Number of threads that share the blocks.
     dtype : numpy.dtype
         Of the input.
     computed, results : tuple of numpy.dtype
@@ -147,21 +147,21 @@ def explain(function: Any, /, *args: Any, **options: Any) -> Explanation:
         A function of rollstat that computes a statistic, such as ``rollstat.rolling_median``, or its name,
         ``"median"``; a method of an accessor's window object, such as
         ``series.rollstat.rolling(20).median``; a stream; or :func:`rollstat.spark.rolling`. For a frame, the
-        plan of the first column.
+        result is the plan of the first column.
     *args, **options
         As for the function; none for a stream.
 
     Returns
     -------
     Explanation
-        Windows, algorithms with reasons, blocks, threads and dtypes, as attributes; printing it shows them.
+        Windows, algorithms with reasons, blocks, threads and dtypes as attributes; printing it shows them.
 
     Raises
     ------
     TypeError
         If `function` is none of these.
     ValueError, TypeError
-        Whatever the function raises for these arguments before it computes anything.
+        The errors that the function raises for these arguments before it computes anything.
 
     Examples
     --------

@@ -80,7 +80,7 @@ class CommonOptions(TypedDict, total=False):
         The index in `at` of each segment's first time, then the total number of times.
     equal_times : {"past", "all"}, default "past"
         Whether a time window that ends with its row includes only earlier rows with the same time, or all
-        rows with the same time, like RANGE in SQL.
+        rows with the same time, as RANGE does in SQL.
     axis : int, default -1
         Axis along which the window slides.
     nan_policy : {"omit", "propagate", "raise"}, default "omit"
@@ -99,13 +99,13 @@ class CommonOptions(TypedDict, total=False):
         ``mode="valid"`` if no result can be missing, integers keep their dtype. An undefined result, such as
         the correlation with a constant, is still NaN.
     out : ndarray, or tuple of ndarray for several results, optional
-        Array that receives the result, with the shape and dtype of the result. It may share memory with the
+        Array of the result's shape and dtype that receives the result. It may share memory with the
         input, the times or the bounds, but not with another result.
     threads : int or "auto", optional
         Number of threads; ``"auto"`` means one for each processor that the process may use. Default: the
         setting of :func:`rollstat.set_threads`. The number does not change results.
     algorithm : str, default "auto"
-        Name of an algorithm, see :ref:`algorithms`. ``"auto"`` selects the fastest exact algorithm.
+        Name of an algorithm; see :ref:`algorithms`. ``"auto"`` selects the fastest exact algorithm.
     """
 
     min_periods: int | None
@@ -136,8 +136,13 @@ def set_threads(threads: int | Literal["auto"]) -> None:
     Parameters
     ----------
     threads : int or "auto"
-        At least 1; ``"auto"`` is one for each processor that the process may use. Results do not depend on
-        it.
+        At least 1; ``"auto"`` is one for each processor that the process may use. The number does not change
+        results.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `threads` is neither an integer of at least 1 nor ``"auto"``.
 
     Examples
     --------
@@ -407,7 +412,7 @@ class Options(NamedTuple):
         if np.ndim(size):
             return _widths(name, size, times, parts, up=not closed), closed
         width, exact = _width(name, size, times, parts, zero=name.endswith("Around"))
-        # A time cannot lie on a boundary that is no whole number of units.
+        # A time cannot lie on a boundary that is not a whole number of units.
         return width, closed or not exact
 
     def _indexer_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
@@ -538,7 +543,7 @@ def zone_of(times: Any) -> Any:
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a size is a number of rows, and no width of time."""
+    """Return whether a size is a number of rows, not a width of time."""
     if np.ndim(value):
         return _kind(value) == "i"
     return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_, np.timedelta64))
@@ -816,7 +821,7 @@ def _plain_times(name: str, array: NDArray[Any]) -> NDArray[Any]:
         return array.astype(array.dtype.newbyteorder("="), copy=False).view(np.int64)
     if array.dtype.kind in "iu":
         if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
-            raise ValueError(f"{name} must fit in int64")
+            raise ValueError(f"{name} must fit in int64; got {array.max()}")
         return array.astype(np.int64, copy=False)
     if array.dtype.kind != "f":
         raise TypeError(f"{name} must be datetimes, timedeltas or real numbers; got {array.dtype}")

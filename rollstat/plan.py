@@ -277,7 +277,7 @@ class Plan:
     min_periods : MinPeriods
         Which rows have too few observations.
     timed : bool
-        Whether each call must give this plan its times, see :meth:`over`.
+        Whether each call must give this plan its times; see :meth:`over`.
     stack : bool
         Whether the results, all of one dtype, are returned as one array with a new first axis.
     finish : callable or None

@@ -8,7 +8,7 @@ Importing this module registers it::
     frame.with_columns(median=pl.col("speed").rollstat.median("5min", times=pl.col("time")))
 
 Every statistic is a method with the parameters of its function. ``apply`` and ``combine`` take the fields
-of a struct as several series. Missing results are null. Several results, for example of ``minmax``, are the
+of a struct as several series. Missing results are null. Several results, as from ``minmax``, are the
 fields of a struct.
 """
 

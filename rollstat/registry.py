@@ -225,7 +225,7 @@ class Registry(Mapping[str, Statistic]):
         known, function = self._loaded.get(statistic.name), statistic.function
         # A module whose import was interrupted registers its functions again.
         if known is not None and _origin(known.function) != _origin(function):
-            raise ValueError(f"statistic {statistic.name!r} is registered already")
+            raise ValueError(f"statistic {statistic.name!r} is already registered")
         self._loaded[statistic.name] = statistic
 
 

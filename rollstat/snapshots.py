@@ -5,9 +5,9 @@
     "rollstat" | version | length | header (JSON) | arrays, one after the other | CRC-32
      8 bytes     uint16    uint32   class, parameters, dtype and shape of each      uint32
 
-All numbers are little-endian. Bytes that are truncated, damaged, of another format or no snapshot raise.
-Unlike a pickle, a snapshot runs no code when it is read. The checksum finds damage, not tampering: classes
-check parameters and arrays before they use them.
+All numbers are little-endian. Bytes that are truncated, damaged, in another format or not a snapshot raise an
+error. Unlike a pickle, a snapshot runs no code when it is read. The checksum finds damage, not tampering:
+classes check parameters and arrays before they use them.
 """
 
 import json
@@ -90,7 +90,7 @@ def read(data: bytes) -> tuple[str, dict[str, Any], list[NDArray[Any]]]:
     Raises
     ------
     SnapshotError
-        If the bytes are no snapshot, truncated, damaged, or of another format.
+        If the bytes are not a snapshot, are truncated or damaged, or have another format.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"a snapshot must be bytes; got {type(data).__name__}")

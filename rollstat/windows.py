@@ -10,8 +10,8 @@
 No other module turns ``closed``, ``center`` and ``step`` into bounds. The bounds of windows around successive
 rows never decrease; they are computed for the rows of one block at a time, so that windows over a long series
 take no memory of their own. Other bounds may have any order: `arranged` sorts such windows into chains whose
-bounds never decrease. Blocks are cut where a chain ends, so every kernel serves every window. For statistics
-that take windows in any order, it only cuts them into blocks that cover few rows each.
+bounds never decrease. Blocks are cut where a chain ends, so every kernel supports all windows. For statistics
+that take windows in any order, `arranged` only cuts them into blocks that cover few rows each.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ from rollstat.kernels.time_bounds import (
 from rollstat.thresholds import ANY_ORDER_ROWS, ANY_ORDER_SHARE
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
-# The rows before each edge of windows over the same times, by its distance and whether equal times pass.
+# Numbers of rows before each edge of windows over the same times, by distance and whether equal times pass.
 Edges = dict[tuple[Any, bool], NDArray[np.int64]]
 
 _NO_ROWS = np.empty(0, np.int64)
@@ -119,7 +119,7 @@ class Rows(NamedTuple):
     left, right : int or ndarray of int64
         Rows of a full window before its own row, and from its own row on; for all windows, or for each.
     periods : int
-        Observations that a result needs where the caller names no number.
+        Number of observations that a result needs by default.
     kind : str
         Kind of windows, for explanations.
     includes : bool
@@ -197,17 +197,17 @@ class Windows:
     rows : int
         Output rows.
     min_periods : int
-        Observations that a result needs where the caller names no number.
+        Number of observations that a result needs by default.
     kind : str
         Kind of windows, for explanations.
     left : int
-        Rows of a full window before its own row, where all are full ones but at the ends of the data.
+        Rows of a full window before its own row, if all windows are full except at the ends of the data.
     memory : tuple of ndarray
-        Arrays of the caller, perhaps, that are read whenever bounds are made.
+        Arrays, possibly owned by the caller, that are read whenever bounds are made.
     order : ndarray of intp, shape (rows,), or None
         The output row of each window, if windows come in another order.
     breaks : ndarray of int64
-        The windows at which a block must begin: others never decrease, nor leave a large gap.
+        The windows at which a block must begin; the bounds of others never decrease and leave no large gap.
     one_chain : bool
         Whether no bound ever decreases.
     any_order : bool
@@ -277,7 +277,7 @@ class Windows:
 
     @property
     def whole_width(self) -> int:
-        """Rows of a window that is no boundary window, if all of those have one width; else 0."""
+        """Rows of a window that is not a boundary window, if all of these have one width; else 0."""
         return 0
 
     @property
@@ -300,7 +300,7 @@ class Windows:
 
     @property
     def whole(self) -> NDArray[np.intp] | slice:
-        """Output rows that have no boundary window."""
+        """Output rows whose window is not a boundary window."""
         raise ValueError("mode='valid' needs a window of a fixed number of rows; got a duration or bounds")
 
 
@@ -387,7 +387,7 @@ class OffsetWindows(_RowWindows):
 
     @property
     def whole_width(self) -> int:
-        """Rows of a window that is no boundary window."""
+        """Rows of a window that is not a boundary window."""
         return max(self.left + self.right, 0)
 
     @property
@@ -447,7 +447,7 @@ class FixedWindows(OffsetWindows):
 
     @property
     def whole(self) -> NDArray[np.intp] | slice:
-        """Output rows that have no boundary window."""
+        """Output rows whose window is not a boundary window."""
         if self._single:
             first = -(-max(self.left, 0) // self.step)
             last = (self.length - max(self.right, 0)) // self.step + 1
@@ -546,7 +546,7 @@ class ExplicitWindows(Windows):
     length : int
         Rows of data.
     min_periods : int
-        Observations that a result needs where the caller names no number.
+        Number of observations that a result needs by default.
     kind : str
         Kind of windows, for explanations.
     step : int
@@ -629,7 +629,7 @@ class ExplicitWindows(Windows):
         return self._arranged[any_order]
 
     def _sort_into_chains(self) -> None:
-        """Sort by start; each window joins the chain that ends latest, but not after the end of it."""
+        """Sort by start; each window joins the chain that ends latest, but not after the window ends."""
         order = np.lexsort((self._end, self._start))
         chain, end = np.empty(self.rows, np.int64), self._end[order]
         if chains_of(end, np.empty_like(end), chain) > 1:
@@ -638,7 +638,7 @@ class ExplicitWindows(Windows):
         self.one_chain = not self._cut()
 
     def _cut_into_parts(self) -> None:
-        """Let blocks begin where windows cover other rows; sort by start if that is everywhere."""
+        """Begin blocks where windows cover other rows; sort by start if that is the case everywhere."""
         self.any_order, self.one_chain = True, False
         size = max(ANY_ORDER_ROWS, 4 * int((self._end - self._start).max()))
         breaks = np.empty(self.rows, np.int64)
@@ -701,7 +701,7 @@ class OrderedWindowsAt(WindowsAt):
 
 
 class Found(NamedTuple):
-    """Bounds of windows that are found one by one, see :func:`each_window`.
+    """Bounds of windows that are found one by one; see :func:`each_window`.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ def test_a_name_is_registered_once():
     )  # as when an import is interrupted and repeated
     assert registry.of_function(first).name == "median"
     assert registry.of_function(second) is None
-    with pytest.raises(ValueError, match="registered already"):
+    with pytest.raises(ValueError, match="already registered"):
         registry.register(Statistic("median", second, second, "selection"))
 
 

@@ -4,7 +4,7 @@
 
     keys --> order, segments --> bounds of each window --> calls, one for each selection --> columns
 
-Features of one column and window share work, see :mod:`rollstat.statistics.joint_calls`.
+Features of one column and window share work; see :mod:`rollstat.statistics.joint_calls`.
 """
 
 from collections import deque
@@ -62,7 +62,7 @@ def _check_columns(features: Features, rows: Any, labels: Any) -> None:
                     if each not in frame.columns:
                         raise ValueError(f"{name} has no column {each!r}; it has {', '.join(frame.columns)}")
             if column.name in to.columns:
-                raise ValueError(f"the frame has a column {column.name!r} already: rename it with alias()")
+                raise ValueError(f"the frame already has a column {column.name!r}: rename with alias()")
     if labels is not None and labels.implementation != rows.implementation:
         raise TypeError(f"at must be a frame of the same kind as the rows; got {type(labels.to_native())}")
 

@@ -49,7 +49,7 @@ class Feature:
     names : tuple of str
         Names of the new columns; empty for default names.
     keys : tuple of str or None
-        Columns whose values identify the series, in place of the set's key columns; None for the set's.
+        Columns whose values identify the series; None for the key columns of the set.
     condition : str or None
         The condition that rows must meet to be observations.
 
@@ -79,7 +79,7 @@ class Feature:
             duration if the times are numbers.
         **options
             `min_periods`, `center`, `closed`, `nan_policy`, `inf` and `algorithm` of the array functions;
-            `closed` and `inf` override the set's options. The set's `closed` does not apply to Forward and
+            `closed` and `inf` override the options of the set. Its `closed` does not apply to Forward and
             Around.
 
         Returns
@@ -105,7 +105,7 @@ class Feature:
         return replace(self, names=_names("names", names))
 
     def by(self, *keys: str) -> "Feature":
-        """Return the same feature for keys other than the set's; without keys, all rows are one series."""
+        """Return the same feature with its own key columns; without any, all rows are one series."""
         return replace(self, keys=_names("by", keys))
 
     def where(self, condition: str) -> "Feature":
@@ -252,7 +252,7 @@ class Features:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ValueError(
-                f"columns must have different names, but two are {twice!r}: name them by alias()"
+                f"columns must have different names, but two are {twice!r}: rename one with alias()"
             )
 
     @cached_property
@@ -402,7 +402,7 @@ class Features:
 
     @classmethod
     def from_json(cls, text: str) -> "Features":
-        """Return the feature set that :meth:`to_json` has stored."""
+        """Return the feature set that :meth:`to_json` stored."""
         given = json.loads(text)
         version = given.pop("version", None)
         if version != _VERSION:
@@ -423,7 +423,7 @@ class Features:
 
 @contextmanager
 def naming(feature: Feature, window: Any = None) -> Iterator[None]:
-    """Name a feature, and its window if it has been chosen, in the message of an error."""
+    """Add the name of a feature, and of its window if it is known, to the message of an error."""
     try:
         yield
     except (TypeError, ValueError, OverflowError) as error:

@@ -5,8 +5,8 @@
     keys of rows and labels --> ids --> order of (id, time, further columns) --> segments of equal ids
     values in that order --> functions --> results in the order of the rows of the frame --> columns
 
-narwhals tells the kinds of frames apart. Columns become arrays, and results columns, as they do for the
-accessor of pandas and for the functions over arrays of polars and Arrow.
+narwhals tells the kinds of frames apart. Columns become arrays, and results become columns, as they do for
+the accessor of pandas and for the functions over arrays of polars and Arrow.
 """
 
 import ast
@@ -230,7 +230,7 @@ def where(values: Any, condition: NDArray[np.bool_]) -> Any:
 
 
 def put(result: Any, order: NDArray[np.int64] | None) -> Any:
-    """Return a result, computed in an order, in that of the rows."""
+    """Return a result, computed in an order, in the order of the rows."""
     if order is None:
         return result
     if isinstance(result, np.ma.MaskedArray):
@@ -291,7 +291,7 @@ def holds(text: str, row: Mapping[str, Any]) -> bool:
 
 
 def expression_of(text: str, names: Sequence[str], column: Callable[[str], Any]) -> Any:
-    """Return a boolean column or a condition as an expression; `column` returns that of a column."""
+    """Return a boolean column or a condition as an expression; `column` returns a column as an expression."""
     if text in names:
         return column(text)
     try:

@@ -103,9 +103,9 @@ class _Held:
     arrays : list of ndarray
         The times, the columns, and codes of columns of objects; the rows are ``0, ..., last - 1`` of them.
     series : ndarray of float64
-        Those of float64, of which `arrays` holds views.
+        The columns of float64; `arrays` holds views of them.
     codes : dict
-        By column and value, the code.
+        The code of each column and value.
     last : int
         The number of rows.
     dropped : int
@@ -154,7 +154,7 @@ class _Job:
     numbers : list of list of int
         For each result of the call the numbers of the columns of its windows.
     plans : dict
-        By the rows for which there is room, and whether no bound of the windows decreases.
+        The plan for each number of rows with room, and for whether no bound of the windows decreases.
     """
 
     call: Callable[..., Any]
@@ -240,7 +240,7 @@ class _Series:
     def _plan(self, numbers: Sequence[int]) -> tuple[list[_Job], list[_Job], list[Any]]:
         """Return the calls, of a feature over all windows that need as many observations.
 
-        Return also those that the kernel does not serve, and the tasks of the kernel.
+        Return also the calls that the kernel does not support, and the tasks of the kernel.
         """
         known: dict[Any, int] = {}
         found: dict[Any, dict[int, list[int]]] = {}
@@ -352,7 +352,7 @@ class _Series:
         return np.nan if value is None or value != value else held.codes.setdefault((i, value), float(new))
 
     def kept(self, held: _Held) -> _Held:
-        """Return the rows that windows may need, with room for at least as many."""
+        """Return the rows that windows may need, with room for at least as many more."""
         first, last = self._needed(held), held.last
         kept = self.empty(max(ring_size(2 * (last - first)), SMALLEST))
         for target, array in zip(kept.arrays, held.arrays[: len(self.dtypes)]):
@@ -380,7 +380,7 @@ class _Series:
     def load(
         self, key: tuple[Any, ...], columns: list[NDArray[Any]], first: int, last: int, dropped: int = 0
     ) -> None:
-        """Hold the rows ``first, ..., last - 1`` of columns, in order of time, that windows may need."""
+        """Hold the rows ``first, ..., last - 1`` of columns, ordered by time, that windows may need."""
         held = self.empty(0)
         held.arrays, held.last, held.dropped = [each[first:last] for each in columns], last - first, dropped
         self.held[key] = self.kept(held)
@@ -400,7 +400,7 @@ class _Series:
     # Results.
 
     def answer(self, held: _Held, windows: ReachesAt, time: Any, out: NDArray[np.float64]) -> bool:
-        """Write what the kernel serves to the places of the columns; return whether it serves the values."""
+        """Write the kernel's results to the places of the columns; return whether it takes the values."""
         room = held.last + 1
         memory, rows = np.empty((4, room)), np.empty((3, room), np.int64)
         bounds = np.empty(len(windows.edges[0]), np.int64)
@@ -408,7 +408,7 @@ class _Series:
         return self._exact and self._answer(held.part(0), time, *given)
 
     def evaluate(self, held: _Held, windows: ReachesAt, time: Any, served: bool, found: list[Any]) -> None:
-        """Complete what the kernel has computed at a time."""
+        """Compute the results at a time that the kernel has not computed."""
         for number in self._whole if served else ():
             found[number] = int(found[number])
         jobs = self._others if served else self._jobs
@@ -492,7 +492,7 @@ class FeatureStream:
     Parameters
     ----------
     features : Features
-        The set, with a column `on` of times.
+        The feature set; it must name the column `on` of the times.
     dtypes : mapping of str to dtype, optional
         Dtypes of the columns that features take, by default float64. ``object`` (or ``str``) is for strings
         and other values without arithmetic; they support ``count``, ``nunique``, ``mode``, ``first`` and
@@ -502,14 +502,14 @@ class FeatureStream:
     lateness : float, str or timedelta, optional
         How much older a row may be than the newest row of all keys. Default: rows may have any age.
     late : {"raise", "drop"}, default "raise"
-        Whether an older row raises a ValueError, or is counted and dropped.
+        Whether an older row raises ValueError, or is dropped and counted.
 
     Attributes
     ----------
     keys : tuple of str
         The columns of all keys, in the order in which :meth:`query` takes their values.
     expired, dropped : int
-        Keys and rows that have been dropped.
+        Numbers of keys and rows that have been dropped.
 
     Notes
     -----
@@ -566,11 +566,11 @@ class FeatureStream:
         self._series = [_Series(self.features, keys, dtype, self._dtypes) for keys in sets]
 
     def __len__(self) -> int:
-        """Keys held, summed over all sets of keys."""
+        """Number of keys held, summed over all sets of keys."""
         return sum(len(series.held) for series in self._series)
 
     def _time(self, time: Any) -> tuple[Any, str]:
-        """Return a time in stored form, and its kind; raise if that is not the kind of times before."""
+        """Return a time in stored form, and its kind; raise if earlier times have another kind."""
         if type(time) is float and time == time and self._spec.kind == "number" and self._decided:
             return time, ""
         quick = nanoseconds(time)
@@ -586,7 +586,7 @@ class FeatureStream:
         return self._spec.encode_time(time[()]), kind
 
     def _checked(self, time: Any, kind: str) -> tuple[Any, str]:
-        """Return a time and its kind; raise if that is not the kind of times before."""
+        """Return a time and its kind; raise if earlier times have another kind."""
         if self._kind_of_times not in ("", kind):
             raise TypeError(
                 f"{self._on} must be {self._kind_of_times}, like the times before; got {kind or time}"
@@ -664,12 +664,12 @@ class FeatureStream:
             self.expired += sum(series.expire(limit) for series in self._series)
 
     def query(self, *keys_and_time: Any) -> dict[str, Any]:
-        """Return the features of a row of some keys at a time.
+        """Return the features of some keys at a time.
 
         Parameters
         ----------
         *keys_and_time
-            A value of each of `keys`, then the time: not before the newest row of these keys.
+            A value for each of `keys`, then the time, which must not be before the newest row of these keys.
 
         Returns
         -------
@@ -722,7 +722,7 @@ class FeatureStream:
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
             The rows, in any order.
         dtypes, ttl, lateness, late
-            As in the class. The default dtypes are the dtypes of the frame, and float64 for integers with
+            As in the class. The default dtypes are the dtypes of the frame, but float64 for integers with
             missing values.
         """
         rows = frames.frame_of("frame", frame)
@@ -801,7 +801,7 @@ class FeatureStream:
         Raises
         ------
         SnapshotError
-            If the bytes are truncated, damaged, of another format, or hold no stream of features.
+            If the bytes are truncated or damaged, have another format, or hold no stream of features.
         """
         name, own, arrays = read(data)
         if name != cls.__name__:

@@ -111,7 +111,7 @@ def check_operator(operator: Any, samples: Iterable[Any], *, rtol: float = 1e-9,
         if hasattr(operator, "identity"):
             identity = operator.identity() if callable(operator.identity) else operator.identity
             for name, state in states:
-                law = f"identity {_format(identity)} is none"
+                law = f"identity {_format(identity)} is not neutral"
                 compare(f"{law} before ({name})", operator.combine(identity, state), state)
                 compare(f"{law} after ({name})", operator.combine(state, identity), state)
         if hasattr(operator, "combine_into"):

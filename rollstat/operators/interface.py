@@ -38,10 +38,10 @@ class Operator(Protocol):
     - ``identity`` is the state of an empty window, or a method that returns it.
     - ``overflowed(self, state)`` returns whether an exact result does not fit its dtype.
     - ``for_dtype(self, dtype)`` returns the operator for a dtype.
-    - ``kinds`` are the supported kinds of dtype.
+    - ``kinds`` holds the supported kinds of dtype, such as ``"iu"``.
     - ``element_ndim`` is the number of dimensions of an element that is an array.
-    - ``rounds_integers`` is whether ``lift`` turns integers into floats, ``rounds_results`` whether results
-      are on the scale of the integers, but floats: then large integers cause a warning.
+    - ``rounds_integers`` tells whether ``lift`` turns integers into floats, and ``rounds_results`` whether
+      results of the size of the integers are floats. In both cases large integers cause a warning.
     - ``combine_into(self, accumulator, newer)`` may change the accumulator and returns it; it is called for
       Python objects only.
 
@@ -93,7 +93,7 @@ def function_operator(
 def as_operator(operator: Any) -> Any:
     """Return `operator`, or for a function the operator with this ``combine``."""
     if isinstance(operator, type) and hasattr(operator, "combine"):
-        raise TypeError(f"operator must be an instance, {operator.__name__}(), not the class")
+        raise TypeError(f"operator must be an instance, {operator.__name__}(); got the class itself")
     if callable(getattr(operator, "combine", None)):
         return operator
     if callable(operator):

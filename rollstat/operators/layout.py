@@ -189,7 +189,7 @@ def describe(operator: Any, values: Any) -> Layout:
 
 
 def _parts(dtype: np.dtype[Any]) -> tuple[tuple[np.dtype[Any], ...], bool]:
-    """Return the dtype of each result, and whether there is one result that is no tuple."""
+    """Return the dtype of each result, and whether there is one result instead of a tuple."""
     names = dtype.names
     return ((dtype,), True) if names is None else (tuple(dtype[name] for name in names), False)
 

@@ -22,7 +22,7 @@ pandas.
 ========================  =============================================================================
 
 The window classes inherit from pandas' classes, which check the parameters, select columns and shape results.
-pandas' methods pass a kernel and the name of a statistic to ``_apply``, which replaces the kernel by a
+pandas' methods pass a kernel and the name of a statistic to ``_apply``, which replaces the kernel with a
 :class:`~rollstat.pandas.calls.ColumnCall`. Methods with parameters, and methods that pandas does
 not have, pass a ``ColumnCall`` themselves. ``_apply`` computes the statistic over the columns of
 ``_create_data``, with the window and the options that ``_row_windows`` returns. Windows within groups add

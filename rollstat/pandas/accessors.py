@@ -131,7 +131,7 @@ _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def _document(statistic: Statistic, kept: set[str], options: str) -> str:
-    """Return the docstring of a method: that of the function without the parameters that it lacks."""
+    """Return the docstring of a method: the docstring of the function without the parameters it lacks."""
     text = inspect.getdoc(statistic.function) or ""
     head, _, rest = text.partition("Parameters\n----------\n")
     entries, _, _ = rest.partition("\n\n")
@@ -228,7 +228,7 @@ keep_dtype, nan_policy, inf, fill_value, times, at, equal_times, threads, algori
 
 
 def _shortcut(name: str) -> Callable[..., Any]:
-    """Return the method of the accessors that is short for a method of a window object."""
+    """Return the method of the accessors that is a shortcut for a method of a window object."""
     defaults = {
         "center": False,
         "keep_dtype": False,
@@ -245,7 +245,7 @@ def _shortcut(name: str) -> Callable[..., Any]:
     def call(accessor: Any, bound: dict[str, Any]) -> Any:
         window = bound.pop("window")
         windows = accessor.rolling(window, **{key: bound.pop(key) for key in _WINDOW_OPTIONS if key in bound})
-        if name == "apply":  # the method of the window objects is that of pandas
+        if name == "apply":  # the window objects have the method of pandas
             return windows._own_statistic(name, bound, bound.pop("numeric_only", False))
         return getattr(windows, name)(**bound)
 

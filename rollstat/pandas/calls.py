@@ -1,7 +1,7 @@
 """A statistic of columns: what the window objects pass to pandas in place of a kernel.
 
-There are two conversions of columns to arrays. `float_values` is that of pandas: every number becomes
-float64. Those of :mod:`rollstat.columns` keep the kind of a column: float32, integers, nullable and
+There are two conversions of columns to arrays. `float_values` converts like pandas: every number becomes
+float64. The functions of :mod:`rollstat.columns` keep the kind of a column: float32, integers, nullable and
 Arrow-backed columns, and zoned datetimes. `as_codes` replaces strings, objects and categories by codes.
 """
 

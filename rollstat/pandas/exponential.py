@@ -47,9 +47,9 @@ def _in_units(halflife: Any, dtype: np.dtype[Any]) -> float:
 
 
 class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any as a base
-    """Weights that fall exponentially, with pandas' parameters and methods.
+    """Windows with exponentially falling weights, with pandas' parameters and methods.
 
-    ``data.rollstat.ewm(...)`` returns it.
+    ``data.rollstat.ewm(...)`` returns these windows.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
     prefix = "ewm."
 
     def __init__(self, obj: Any, *args: Any, selection: Any = None, **kwargs: Any) -> None:
-        """Check the parameters as pandas does, but those that do not depend on the data once."""
+        """Check the parameters as pandas does, but check those that do not depend on the data only once."""
         given = _DEFAULTS | dict(zip(NAMES, args)) | kwargs
         times = given.pop("times")
         dtype = getattr(times, "dtype", None)
@@ -132,7 +132,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
         return getattr(super(), name)(bias, numeric_only)
 
     def var(self, bias: bool = False, numeric_only: bool = False) -> Any:
-        """Return pandas' variance, also with `times`.
+        """Return pandas' variance; `times` are also supported.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
         return self._moment("var", bias, numeric_only)
 
     def std(self, bias: bool = False, numeric_only: bool = False) -> Any:
-        """Return pandas' standard deviation, also with `times`.
+        """Return pandas' standard deviation; `times` are also supported.
 
         Parameters
         ----------
@@ -166,14 +166,14 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
     def cov(
         self, other: Any = None, pairwise: bool | None = None, bias: bool = False, numeric_only: bool = False
     ) -> Any:
-        """Return pandas' covariance with other columns, also with `times`.
+        """Return pandas' covariance with other columns; `times` are also supported.
 
         Parameters
         ----------
         other : Series or DataFrame, optional
             The other columns. Default: the columns of the data.
         pairwise : bool, optional
-            Whether to combine all columns, not only columns of one name.
+            Whether to combine all columns, not only columns with the same name.
         bias, numeric_only
             As in `var`.
 
@@ -185,7 +185,7 @@ class ExponentialMovingWindow(Columns, _PandasEwm):  # type: ignore[misc]  # Any
         return self._pairs("cov", other, pairwise, numeric_only, bias=bool(bias))
 
     def corr(self, other: Any = None, pairwise: bool | None = None, numeric_only: bool = False) -> Any:
-        """Return pandas' correlation with other columns, also with `times`.
+        """Return pandas' correlation with other columns; `times` are also supported.
 
         Parameters
         ----------

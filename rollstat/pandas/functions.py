@@ -1,7 +1,7 @@
 """Functions of windows that ``apply`` and ``agg`` take, and that statistics compute without Python.
 
-Results are those of ``apply``, which replaces inf by NaN and calls a function for every window with at least
-``min_periods`` observations, missing values included. What a function does with these depends on ``raw``.
+Results equal the results of ``apply``, which replaces inf with NaN and calls a function for every window with
+at least ``min_periods`` observations, missing values included. ``raw`` decides how the function treats them.
 """
 
 import builtins

@@ -65,7 +65,7 @@ class GroupRows(NamedTuple):
             from rollstat.sorting import order  # imports kernels
 
             ids = grouper.ids
-            count = np.bincount(ids + 1)  # the first is that of rows without a group
+            count = np.bincount(ids + 1)  # the first counts rows without a group
             return cls(order(ids)[count[0] :].astype(np.intp, copy=False), np.cumsum(count) - count[0])
         groups = list(grouper.indices.values()) or [np.empty(0)]
         offsets = np.cumsum([0, *map(len, groups)], dtype=np.int64)
@@ -102,7 +102,7 @@ def _has_many_groups(grouper: Any) -> bool:
 
 
 class Groups(Mixin):  # type: ignore[misc]  # Any as a base
-    """What windows within groups have in common; a base class before that of pandas."""
+    """What windows within groups share; listed before the base class of pandas."""
 
     # Objects for selected columns get all of these from `_attributes`.
     def __init__(
@@ -252,7 +252,7 @@ def _checking(make: Callable[..., Any]) -> Callable[..., Any]:
 class RollingGroupBy(Groups, PandasRollingGroups, Rolling):  # type: ignore[misc]  # a class found by name
     """Windows within groups, with pandas' parameters and methods, and a method for each statistic.
 
-    ``data.rollstat.groupby(keys).rolling(window, ...)`` returns it.
+    ``data.rollstat.groupby(keys).rolling(window, ...)`` returns these windows.
 
     Examples
     --------
@@ -302,7 +302,7 @@ class RollingGroupBy(Groups, PandasRollingGroups, Rolling):  # type: ignore[misc
 class ExpandingGroupBy(Groups, PandasExpandingGroups, Expanding):  # type: ignore[misc]  # as above
     """Windows from the first row of each group on, with pandas' parameters and methods.
 
-    ``data.rollstat.groupby(keys).expanding(...)`` returns it.
+    ``data.rollstat.groupby(keys).expanding(...)`` returns these windows.
 
     Examples
     --------
@@ -318,7 +318,7 @@ class ExpandingGroupBy(Groups, PandasExpandingGroups, Expanding):  # type: ignor
 class ExponentialMovingWindowGroupBy(Groups, PandasEwmGroups, ExponentialMovingWindow):  # type: ignore[misc]  # as above
     """Exponentially weighted windows within groups, with pandas' parameters and methods.
 
-    ``data.rollstat.groupby(keys).ewm(...)`` returns it.
+    ``data.rollstat.groupby(keys).ewm(...)`` returns these windows.
 
     Examples
     --------

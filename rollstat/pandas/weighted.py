@@ -40,7 +40,8 @@ class WeightedWindows(_PandasWindow):  # type: ignore[misc]  # the stubs leave o
 class WeightedGroups:
     """Windows within groups with weights of :mod:`scipy.signal.windows`.
 
-    ``data.rollstat.groupby(keys).rolling(window, win_type=...)`` returns it. pandas ignores `win_type` there.
+    ``data.rollstat.groupby(keys).rolling(window, win_type=...)`` returns these windows. pandas itself ignores
+    `win_type` there.
 
     Parameters
     ----------
@@ -72,15 +73,15 @@ class WeightedGroups:
         return self._weighted("sum", numeric_only, parameters)
 
     def mean(self, numeric_only: bool = False, **parameters: Any) -> Any:
-        """Return the weighted means, see :meth:`sum`."""
+        """Return the weighted means; see :meth:`sum`."""
         return self._weighted("mean", numeric_only, parameters)
 
     def var(self, ddof: int = 1, numeric_only: bool = False, **parameters: Any) -> Any:
-        """Return the weighted variances, see :meth:`sum`."""
+        """Return the weighted variances; see :meth:`sum`."""
         return self._weighted("var", numeric_only, parameters, ddof)
 
     def std(self, ddof: int = 1, numeric_only: bool = False, **parameters: Any) -> Any:
-        """Return the weighted standard deviations, see :meth:`sum`."""
+        """Return the weighted standard deviations; see :meth:`sum`."""
         return self._weighted("std", numeric_only, parameters, ddof)
 
     def _weighted(self, result: str, numeric_only: bool, parameters: dict[str, Any], ddof: int = 1) -> Any:

@@ -46,8 +46,8 @@ from rollstat.thresholds import COMPILED_APPLY_ROWS
 # The stubs of pandas leave out the methods by which its classes call each other.
 _PandasRolling: Any = pd.api.typing.Rolling
 _PandasExpanding: Any = pd.api.typing.Expanding
-_PandasWindows: Any = _PandasRolling.__base__  # what both have in common
-Mixin: Any = object  # whose other parts are those of pandas
+_PandasWindows: Any = _PandasRolling.__base__  # the base class of both
+Mixin: Any = object  # pandas supplies the other base classes
 _FRAMES = pd.Series, pd.DataFrame
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 _WIDTH = re.compile(r"[0-9.]*(?:ns|us|ms|s|min|h|D)")  # durations as pandas writes them
@@ -92,7 +92,7 @@ def handed_back(warn: bool | None = None) -> dict[tuple[str, str], int]:
 
 
 def hand_back(method: str, reason: str) -> None:
-    """Count a call that pandas computes, and warn if this is wanted."""
+    """Count a call that pandas computes, and warn if warnings are on."""
     _handed_back[method, reason] += 1
     for warned in _warned:
         if reason not in warned:
@@ -115,7 +115,7 @@ class WindowOptions(TypedDict, total=False):
 
 
 def checked_options(method: str, options: Any) -> dict[str, Any]:
-    """Return the options that pandas does not have, or raise TypeError for an unknown one of `method`."""
+    """Return the options that pandas does not have; raise TypeError if `method` does not know one."""
     own = WindowOptions.__annotations__
     unknown = options and sorted(options.keys() - own.keys())
     if unknown:
@@ -127,13 +127,13 @@ def checked_options(method: str, options: Any) -> dict[str, Any]:
             f"{f'did you mean {meant}?' if meant else hint}"
             f"{'; transpose the frame instead' * (unknown[0] == 'axis')}"
         )
-    return options  # type: ignore[no-any-return]  # those that the method has collected
+    return options  # type: ignore[no-any-return]  # the method has collected them
 
 
 def by_name(
     method: str, names: Sequence[str], args: tuple[Any, ...], options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return all arguments by name, where `names` are those of the arguments by position."""
+    """Return all arguments by name; `names` are the names of the positional arguments."""
     if len(args) > len(names):
         raise TypeError(f"{method} takes at most {len(names)} arguments by position; got {len(args)}")
     given = dict(zip(names, args))
@@ -143,7 +143,7 @@ def by_name(
 
 
 def reject_options(win_type: Any, options: Any) -> None:
-    """Raise if options are given that weighted windows, which are those of pandas, do not have."""
+    """Raise if options are given that the weighted windows of pandas do not have."""
     if options:
         raise ValueError(
             f"{min(options)} does not apply to win_type={win_type!r}, whose windows pandas computes; "
@@ -275,7 +275,7 @@ _CHECKED = ("window", "min_periods", "center", "closed", "step", "method")
 def _accepted(unit: str | None, *values: Any) -> tuple[int | None, Any] | None:
     """Return the width and `min_periods` that pandas reads from a window; None where it warns or raises.
 
-    The index has times of this unit, or none; `values` are those of the parameters in `_CHECKED`.
+    The index has times of this unit, or none; `values` are the values of the parameters in `_CHECKED`.
     """
     one: Any = pd.Series(0.0, None if unit is None else np.zeros(1, f"M8[{unit}]"))
     with warnings.catch_warnings(action="error"):
@@ -430,7 +430,7 @@ class Columns(Mixin):  # type: ignore[misc]  # as above
 
 
 class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, see above
-    """What rolling and expanding windows have in common; a base class before that of pandas."""
+    """What rolling and expanding windows share; listed before the base class of pandas."""
 
     def _row_windows(self) -> RowWindows | None:
         """Return the windows for rollstat's functions; None where pandas must compute."""
@@ -601,7 +601,7 @@ class Windows(Columns, _PandasWindows):  # type: ignore[misc]  # Any as a base, 
         Parameters
         ----------
         q : float or list of float
-            Which quantile, from 0 to 1. A list returns one column for each.
+            Which quantile, from 0 to 1. A list returns a column for each.
         interpolation : {"linear", "lower", "higher", "nearest", "midpoint"}
             How to compute a quantile that lies between two observations.
         numeric_only : bool, default False
@@ -906,7 +906,7 @@ class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, 
     _win_freq_i8: Any
 
     def _validate(self) -> None:
-        """Check the parameters as pandas does, but those that do not depend on the data once."""
+        """Check the parameters as pandas does, but check those that do not depend on the data only once."""
         window = self.window
         in_time = type(window) is str and type(self._on) in (pd.DatetimeIndex, pd.TimedeltaIndex)
         usual = (in_time or type(window) is int) and isinstance(self.obj, _FRAMES)
@@ -975,7 +975,7 @@ class Expanding(Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a ba
     """
 
     def _validate(self) -> None:
-        """Check the parameters as pandas does, but usual ones in less time."""
+        """Check the parameters as pandas does, but faster for common values."""
         usual = type(self.min_periods) is int and self.min_periods >= 0 and self.method == "single"
         if not usual or not isinstance(self.obj, _FRAMES):
             super()._validate()

@@ -6,7 +6,7 @@
               that compiles for all levels                     that loads, and compiles        manifest.json
               (usual calls)                                    what fits only its level
 
-Code for a CPU level runs on every CPU that has its features, see :data:`rollstat.compile.cache.LEVELS`. On
+Code for a CPU level runs on every CPU that has its features; see :data:`rollstat.compile.cache.LEVELS`. On
 x86-64 there are two levels: v3 (nearly all CPUs since 2015) and v4 (AVX-512). A CPU below
 v3 compiles as without a wheel: code for v2 would make wheels half as large again for very few users. Other
 architectures have one level. The calls run while they are compiled, so this machine must support the levels
@@ -107,7 +107,7 @@ def prebuild(
     folder : Path
         Must not exist.
     levels : sequence of str, optional
-        CPU levels, see :func:`levels_to_build`.
+        CPU levels; see :func:`levels_to_build`.
     statistics, dtypes : sequence of str
         As in :func:`rollstat.warmup`.
     jobs : int, optional

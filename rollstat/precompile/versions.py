@@ -114,7 +114,7 @@ def versions() -> dict[str, str]:
 def show_versions() -> None:
     """Print versions, the CPU, and where compiled kernels come from.
 
-    ``python -m rollstat info`` prints the same. Include it in reports of errors.
+    ``python -m rollstat info`` prints the same text. Include it in bug reports.
 
     Examples
     --------

@@ -25,18 +25,18 @@ from rollstat.tiers import using
 
 @dataclass(frozen=True)
 class Warmup:
-    """What :func:`rollstat.warmup` has done.
+    """What :func:`rollstat.warmup` did.
 
     Attributes
     ----------
     statistics, dtypes : tuple of str
-        What it was done for.
+        The statistics and dtypes that it covered.
     compiled : int
-        Kernels that were compiled.
+        Number of kernels that were compiled.
     loaded : int
-        Kernels that were loaded, from the wheel or from the cache folder.
+        Number of kernels that were loaded, from the wheel or from the cache folder.
     seconds : float
-        The time that it took.
+        Elapsed time.
     """
 
     statistics: tuple[str, ...]
@@ -151,7 +151,7 @@ def warmup(
     Returns
     -------
     Warmup
-        With the numbers of kernels compiled and loaded, and the time. Settings and results of the process do
+        Numbers of kernels compiled and loaded, and the time. Settings and results of the process do
         not change.
 
     Raises

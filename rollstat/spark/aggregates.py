@@ -3,8 +3,8 @@
 A function for each statistic names it for `rolling`: ``median("x")``, ``kth("x", k=2)``. These functions are
 made from the registry. ``__init__.pyi`` declares them for type checkers.
 
-Strings, and decimals of more than 64 bits, become integers in their order: first, last, mode and distinct
-values, and for decimals all elements, are those of the integers.
+Strings, and decimals of more than 64 bits, become integers in their order. Their first, last, mode and
+distinct values, and for decimals all elements, follow from the integers.
 
 Sums and means of decimals are exact, in the types and with the rounding of Spark's own `sum` and `avg`. A
 decimal is an integer in units of its last digit, of up to 128 bits. Unless 64 bits hold every sum, it is cut
@@ -227,7 +227,7 @@ class Aggregate:
         return replace(self, windows=windows, options=options)
 
     def call_windows(self, window: Any, options: Mapping[str, Any], zone: Any = None) -> list[CallWindow]:
-        """Return the windows, with those and the options of the call where it has none of its own."""
+        """Return the windows; the windows and options of the call where the statistic has none of its own."""
         given = [parse_window(one) for one in self.windows or (window,)]
         if any(one is None for one in given):
             raise TypeError(
@@ -551,7 +551,7 @@ def _resolved(
 
 
 class _Coded(NamedTuple):
-    """A call for which other values stand for those of the columns."""
+    """A call in which other values stand for the values of the columns."""
 
     run: Callable[[], list[NDArray[Any]]]
 

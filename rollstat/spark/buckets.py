@@ -112,13 +112,13 @@ def reach_of(plan: WalkPlan, order: Kind) -> Reach:
         return Reach()  # states replace the rows before
     reaches = [_reach_of(window, order) for window in plan.windows]
     reach = Reach(*(max(sides) for sides in zip(*map(astuple, reaches))))
-    # A label is no row of its window.
+    # A label is not a row of its window.
     own = plan.label is not None and any(not window.by_width for window in plan.windows)
     return replace(reach, back=reach.back + own)
 
 
 def without_bound(plan: WalkPlan) -> str | None:
-    """Name a window of calendar units that are no months, if there is one: how far it reaches is unknown."""
+    """Name a window of calendar units other than months, if there is one: how far it reaches is unknown."""
     sizes = (size for window in plan.windows for size in window.sizes if is_calendar(size))
     return next((f"a window of a DateOffset, {n!r}" for n in sizes if not isinstance(n, str)), None)
 

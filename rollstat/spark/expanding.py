@@ -123,7 +123,7 @@ class CarriedState:
         """Add rows and return the results of each."""
         missing = missing_rows(columns)
         if self.nan_policy == "raise" and missing.any():
-            raise ValueError("a value is missing, and nan_policy is 'raise'")
+            raise ValueError("the columns must have no missing value with nan_policy='raise'")
         results = self._results(columns, missing, self.count + np.cumsum(~missing))
         masked = np.zeros(len(missing), np.bool_)
         if self.nan_policy == "propagate":

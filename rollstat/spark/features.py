@@ -92,7 +92,7 @@ def _aggregate(features: Features, feature: Feature, df: DataFrame) -> Aggregate
 
 
 def _observed(features: Features, feature: Feature, df: DataFrame, name: str) -> Column:
-    """Return a column without the values that are no observations of a feature."""
+    """Return a column without the values that are not observations of a feature."""
     column = F.col(f"`{name}`")
     if feature.condition is not None:
         column = F.when(expression_of(feature.condition, df.columns, F.col), column)

@@ -1,7 +1,7 @@
 """The arguments of a job, checked against the columns of a frame, and the plan of the workers.
 
 Columns are given by name, by a path into a struct, or as `Column` objects. All other modules work on
-columns of a frame by name. What is not such a column is evaluated into an additional column after those of
+columns of a frame by name. Anything else is evaluated into an additional column after the columns of
 the frame, which the result does not contain.
 """
 
@@ -155,7 +155,7 @@ class ColumnReferences:
         return df.select("*", *(column.alias(name) for name, column in self.added.items()))
 
     def names(self, given: Any, argument: str) -> Any:
-        """Return one or several references as names; what is no reference stays as it is."""
+        """Return one or several references as names; other values stay as they are."""
         if isinstance(given, (str, Column)):
             return [self.name(given, argument)]
         if isinstance(given, Sequence):

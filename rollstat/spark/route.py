@@ -106,7 +106,7 @@ def rolling(  # 18 parameters: one for each public option
         (``"meta.sensor"``), or as a `Column` object. Names are case-sensitive only if
         ``spark.sql.caseSensitive`` is true.
     order_by : str, Column, or sequence of them
-        Columns that order the rows of a series. Together they should be unique within a series.
+        Columns that order the rows of a series. Their combined values should be unique within a series.
     window : int, str, timedelta, float, DateOffset, Forward, Around or Expanding
         A number of rows; or a duration such as ``"10 minutes"``, ``"1 hour 30 minutes"`` or
         ``"interval '10' minute"`` if the first column of `order_by` is a date or timestamp; or a float if
@@ -122,7 +122,7 @@ def rolling(  # 18 parameters: one for each public option
         ``rs.median("x").over("7 days", 100)`` has its own windows and adds new columns for each; their names
         end with the window.
     descending : bool or sequence of bool
-        Whether the order descends, for all columns or for each; nulls come last then.
+        Whether the order descends, for all columns or for each; nulls then come last.
     ties : {"columns", "error"}
         ``"columns"`` orders rows that tie in `order_by` by all other columns, ascending, from left to right
         (except maps and variants, which have no order), so the result does not depend on how Spark
@@ -130,8 +130,8 @@ def rolling(  # 18 parameters: one for each public option
     split : int or "auto", optional
         Split series that are too long for one task (a task should take seconds) into this many overlapping
         buckets by the first column of `order_by`. The default, ``"auto"``, splits series of more than two
-        million rows, with `partition_by` only those that also have at least twice the rows of an average
-        partition, and chooses the number of buckets. To find them, Spark reads a sample of the keys
+        million rows (with `partition_by`, only if they also have at least twice the rows of an average
+        partition) and chooses the number of buckets. To find them, Spark reads a sample of the keys
         immediately; if series are split, it also reads the order column. 1 splits no series, and no job
         starts.
     at : DataFrame, optional
@@ -149,7 +149,7 @@ def rolling(  # 18 parameters: one for each public option
     Returns
     -------
     DataFrame
-        In no particular order, as after any exchange.
+        The rows are in no particular order, as after any exchange.
 
     Raises
     ------
@@ -256,9 +256,9 @@ def _planned(
     if at is not None:
         check_frame("at", at)
         if at.isStreaming:
-            raise ValueError("at must be a batch frame")
+            raise ValueError("at must be a batch frame; got a streaming frame")
     if df.isStreaming:
-        raise ValueError("df must be a batch frame; use rollstat.spark.rolling_stream for streams")
+        raise ValueError("df must be a batch frame; got a stream: use rollstat.spark.rolling_stream")
     columns = ColumnReferences(df)
     zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
     given = {name: parameter.default for name, parameter in signature(rolling).parameters.items()} | given
@@ -301,7 +301,7 @@ def _partitioned(
 ) -> tuple[DataFrame, WalkPlan]:
     """Return the rows in the partitions of the tasks, and what to compute in columns of these rows.
 
-    Long series are split as `split` says; rows of `known` have the same keys and order as those of `df`.
+    Long series are split as `split` says; the rows of `known` have the same keys and order as those in `df`.
     """
     rows, names = with_plain_names(df)
     keys, order = [names[index] for index in plan.keys], names[plan.order[0]]

@@ -112,7 +112,7 @@ def _table_function(spark: SparkSession, name: str) -> Any:
 
 @dataclass
 class _Analyzed(AnalyzeResult):  # type: ignore[misc]  # pyspark has no types
-    """What the analysis found out."""
+    """The result of the analysis."""
 
     plan: WalkPlan | None = None
 
@@ -137,7 +137,7 @@ class RollingTable:
     ) -> _Analyzed:
         """Check the arguments and return the columns of the result."""
         if not rows.isTable or not isinstance(rows.dataType, T.StructType):
-            raise TypeError("the first argument must be TABLE(...)")
+            raise TypeError(f"the first argument must be TABLE(...); got {rows.dataType.simpleString()}")
         schema = rows.dataType
         given = {name: _constant(name, argument) for name, argument in options.items()}
         descending = bool(given.pop("descending", None))
@@ -216,12 +216,13 @@ class RollingTable:
 
 def _constant(name: str, argument: AnalyzeArgument) -> Any:
     if argument.isTable or not argument.isConstantExpression:
-        raise TypeError(f"{name} must be a constant")
+        kind = "a table" if argument.isTable else "an expression of the rows"
+        raise TypeError(f"{name} must be a constant; got {kind}")
     return argument.value
 
 
 def _window(width: Any) -> Any:
-    """Return a window; texts hold numbers of rows, too, because arrays of SQL have one type."""
+    """Return a window; text may also hold a number of rows, because arrays in SQL have one type."""
     text = width.strip().lower() if isinstance(width, str) else ""
     return Expanding() if text == "expanding" else int(text) if text.isdecimal() else width
 
@@ -238,7 +239,7 @@ def _label(given: Any, schema: T.StructType) -> int:
 
 
 def _order_column(schema: T.StructType, given: Any) -> str:
-    """Return the first column of ORDER BY, which Spark does not tell."""
+    """Return the first column of ORDER BY, which Spark does not report."""
     if given is not None:
         return _resolve(given, schema)
     times = [field.name for field in schema if isinstance(field.dataType, _TIMES)]

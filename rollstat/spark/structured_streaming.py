@@ -276,7 +276,7 @@ def _check_frames(df: DataFrame, initial: DataFrame | None, center: bool) -> Non
     if initial is not None:
         check_frame("initial", initial)
     if not df.isStreaming:
-        raise ValueError("df must be a streaming frame; use rollstat.spark.rolling for batch frames")
+        raise ValueError("df must be a streaming frame; got a batch frame: use rollstat.spark.rolling")
     if center:
         raise ValueError(
             "center must be False on a stream: a centred window needs rows that have not arrived yet; "
@@ -298,7 +298,7 @@ def _check_initial(initial: DataFrame, df: DataFrame, plan: WalkPlan) -> None:
 
 
 def _kept_for(plan: WalkPlan, watermark: str | None, ttl: Any) -> int | None:
-    """Return for how many microseconds a series without new rows is kept; None for ever."""
+    """Return how many microseconds a series without new rows is kept; None if forever."""
     widths = [window.given for window in plan.windows if window.by_width]
     widest = max(widths, key=lambda width: width_in_microseconds(at_most(width)), default=None)
     needed = 0 if widest is None else width_in_microseconds(at_most(widest))
@@ -334,9 +334,9 @@ def _has_watermark(df: DataFrame) -> bool:
 
 
 def _check(df: DataFrame, plan: WalkPlan, watermark: str | None) -> None:
-    """Raise an error for what a stream cannot do."""
+    """Raise an error for what a stream does not support."""
     if not plan.keys:
-        raise ValueError("partition_by must name at least one column, whose values identify the series")
+        raise ValueError("partition_by must name at least one column of keys; got none")
     if plan.looks_ahead:
         raise ValueError("window must not look ahead of its row on a stream")
     if (offset := without_bound(plan)) is not None:
@@ -479,7 +479,7 @@ class Agenda:
         self._forget([key for _, text in entries if text for key in json.loads(text)], watermark)
 
     def _forget(self, keys: list[str], watermark: int) -> None:
-        """Forget those of the series that have had no row for long; look at the others and new ones later."""
+        """Forget the series that have had no row for a long time; check the others and new ones later."""
         keep = self.series.keep
         if keep is None:
             return
@@ -513,7 +513,7 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its
         self.definition = definition
         self.delay = delay
         self.keep = keep
-        # With a time to live Spark would forget old parts of a series that has new rows.
+        # With a time to live, Spark would forget old parts of a series that has new rows.
         self.settings = (
             {"horizon": 2, "part": PART if keep is None else 2**62}
             if delay is None
@@ -533,7 +533,7 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its
         return "none" if self.keep is None else "processingTime"
 
     def init(self, handle: Any) -> None:
-        """Open the state, and check that it is of this stream."""
+        """Open the state, and check that it belongs to this stream."""
         expires = None if self.waits or self.keep is None else self.keep // 1000
         self.state = handle.getMapState("series", _KEY, _ENTRY, expires)
         self.series = SeriesRows(self.plan, **self.settings)
@@ -586,7 +586,7 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its
 def by_fate(
     plan: WalkPlan, rows: pa.RecordBatch, watermark: int | None
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield the fates that rows have before those of their series are known, and the rows of each.
+    """Yield the fates that rows have before the other rows of their series are known, and the rows of each.
 
     Parameters
     ----------

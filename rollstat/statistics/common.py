@@ -1,6 +1,6 @@
 """What all statistics share: registration, signature and docstring, checks of parameters, and calls.
 
-A public function checks its own parameters and returns a call of a computation, see :func:`call` and
+A public function checks its own parameters and returns a call of a computation; see :func:`call` and
 :func:`combine`. The decorator :func:`statistic` runs the call and keeps its plan.
 """
 
@@ -61,9 +61,9 @@ ddof : int, default 1
 
 _EWM = """\
 window : window, default Expanding()
-    All rows so far, or any window that :func:`rolling_mean` takes: observations outside have no weight.
+    All rows so far, or any window that :func:`rolling_mean` takes; rows outside it have no weight.
 alpha : float, optional
-    The share of the newest row: each row has ``1 - alpha`` times the weight of the next row.
+    The share of the newest row; each row has ``1 - alpha`` times the weight of the next row.
     Pass exactly one of `alpha`, `com`, `span` and `halflife`.
 com : float, optional
     The centre of mass in rows, ``1 / alpha - 1``.
@@ -81,7 +81,7 @@ ignore_na : bool, default False
 
 _RAISES = """\
 ValueError, TypeError
-    If an array, the window or an option is invalid. Raised before anything is computed.
+    If an array, a parameter, the window or an option is invalid. Raised before anything is computed.
 """
 
 _IN_DTYPE = """\
@@ -371,7 +371,7 @@ def combine(
     finish: Callable[..., Any] | None = None,
     durations: bool = False,
 ) -> Any:
-    """Return the call of an associative operator over the windows of arrays called `names`, see :func:`call`.
+    """Return the call of an associative operator over the windows of arrays called `names`; see :func:`call`.
 
     `required` and `kind` belong to its :class:`rollstat.plan.Output`. With `durations`, timedeltas are
     allowed and are integers for the operator.

@@ -28,7 +28,7 @@ def sorted_in_one_call(
     Parameters
     ----------
     reader : NamedTuple
-        What to read, see :mod:`rollstat.kernels.rank_space.sorted_windows`.
+        What to read; see :mod:`rollstat.kernels.rank_space.sorted_windows`.
     least : int
         Observations below which a window has no result.
     marks : sequence of float

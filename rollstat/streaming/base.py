@@ -7,9 +7,9 @@ r"""The stream class: one window behind push, pop, extend and value, with copies
 
     stream ---> snapshot() ---> bytes ---> restore ---> an equal stream, in this or another process
 
-Whatever uses the window takes it out of the stream and puts it back, unless anything is raised after the
+Code that uses the window takes it out of the stream and puts it back, unless an error is raised after the
 window has begun to change. Meanwhile CLOSED is in its place, so that no other thread uses a window in the
-middle of a change, and nobody uses one that has been left there. Other threads run, and signals are handled,
+middle of a change, and no call uses one that has been left there. Other threads run, and signals are handled,
 only after calls, in loops and at the beginning of functions, so lines without these are executed together.
 """
 
@@ -56,7 +56,7 @@ def rows_of(columns: Iterable[Any], times: Any) -> Iterator[tuple[tuple[Any, ...
 
 
 class _Quick:
-    """What has a compiled step, in the slot where the methods of streams read it."""
+    """An object with a compiled step, in the slot where the methods of streams read it."""
 
     __slots__ = ("quick",)
     quick: Words
@@ -84,8 +84,8 @@ _read_value = attrgetter("value")
 class Window(_Quick):
     """The window of a stream and its statistic.
 
-    Its other methods are ``extend(columns, times)``, ``load_tail(columns, times)`` and ``state()``, of all
-    windows; and of all but those that are asked for ``pop(number)`` and ``join(other)``.
+    All windows also have the methods ``extend(columns, times)``, ``load_tail(columns, times)`` and
+    ``state()``. Windows that need them have the methods ``pop(number)`` and ``join(other)``.
 
     Attributes
     ----------
@@ -96,13 +96,13 @@ class Window(_Quick):
     given_min_periods, min_periods : int
         Observations that a result needs, as given and for this window.
     inf, nan_policy : str
-        What infinite and missing elements are.
+        How infinite and missing elements are treated.
     columns : int
         How many series the elements come from.
     quick : Words
-        The compiled steps, or none. Whatever takes other memory must bind them to it.
+        The compiled steps, or none. Code that replaces the memory must bind the steps to the new memory.
     times : Times
-        Times of rows, those that the window needs.
+        Times of the rows that the window needs.
     outside : tuple
         The stored value of a newest row that the window leaves out, None if it is missing; else empty.
     codec
@@ -307,7 +307,7 @@ class Stream:
         self._window = CLOSED
 
     def _use(self, use: Callable[[Any], Any], kind_of_times: str = "") -> Any:
-        """Return what a function of the window returns; nobody else uses the window meanwhile.
+        """Return what a function of the window returns; no other call uses the window meanwhile.
 
         The stream stays closed if the function raises after the window has begun to change.
         """
@@ -407,7 +407,7 @@ class Stream:
         Raises
         ------
         SnapshotError
-            As :func:`rollstat.restore`, and if the snapshot is of another class.
+            As in :func:`rollstat.restore`, or if the snapshot is of another class.
         """
         stream = restore(data)
         if type(stream) is not cls:
@@ -448,7 +448,7 @@ class RollingStream(Stream, abstract=True):
         Returns
         -------
         value
-            As :attr:`value`.
+            The result, as in :attr:`value`.
 
         Raises
         ------
@@ -474,10 +474,10 @@ class RollingStream(Stream, abstract=True):
         Raises
         ------
         TypeError, ValueError
-            As :meth:`push`; for a time more than `lateness` before the newest one, or a stream made
+            As in :meth:`push`; also for a time more than `lateness` before the newest one, or a stream made
             without `lateness`. The stream does not change.
         OverflowError
-            As :meth:`push`.
+            As in :meth:`push`.
         """
         if self._window.spec.lateness is None:
             raise TypeError("insert needs a stream made with lateness=")
@@ -490,7 +490,7 @@ class RollingStream(Stream, abstract=True):
         return bool(fixed) and len(self) == fixed
 
     def __len__(self) -> int:
-        """Rows in the window, missing elements included."""
+        """Number of rows in the window, missing elements included."""
         return int(self._use(attrgetter("rows")))
 
     def pop(self, n: int = 1) -> Any:
@@ -568,7 +568,7 @@ class RollingStream(Stream, abstract=True):
         Returns
         -------
         stream
-            As if every element had been pushed.
+            The stream that pushing every element would have produced.
         """
         stream = cls(*arguments, **options)
         several = isinstance(array, tuple) and stream._window.columns > 1
@@ -602,7 +602,7 @@ class RollingStream(Stream, abstract=True):
 
 @cache
 def _compile_methods(cls: type[Stream]) -> None:
-    """Replace the methods `push` and `pop` of a class by those that try compiled steps first."""
+    """Replace the methods `push` and `pop` of a class with methods that try compiled steps first."""
     for base in cls.__mro__:
         for name in ("push", "pop"):
             function = vars(base).get(name)
@@ -656,7 +656,7 @@ def restore(data: bytes) -> Any:
     cls = CLASSES[name]
     try:
         window = cls._window_from_state(parameters, arrays)
-        # Nothing that the class does not read, or reads differently, stands among the parameters.
+        # The class must read every parameter, and read each as it was written.
         if json.dumps(window.state()[0]) != json.dumps(parameters):
             raise ValueError("its parameters are not those that the class writes")
         return unpickle(cls, window)

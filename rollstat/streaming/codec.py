@@ -110,7 +110,7 @@ class Codec:
             if isinstance(x, (str, bytes, complex, np.generic)) or not hasattr(x, "__float__"):
                 raise TypeError(f"x must be a real number or None; got {x!r}")
             if isinstance(x, np.ndarray) and x.ndim:
-                raise TypeError("x must be one number; extend takes an array")
+                raise TypeError(f"x must be one number; got an array of shape {x.shape}: extend takes arrays")
         try:
             number = float(x)
         except OverflowError:

@@ -31,7 +31,7 @@ class OperatorStream(RollingStream, abstract=True):
         Returns
         -------
         value
-            As :attr:`value`.
+            The result, as in :attr:`value`.
 
         Raises
         ------
@@ -57,7 +57,7 @@ class OperatorStream(RollingStream, abstract=True):
 
         Notes
         -----
-        This saves the combination that a result takes. For objects, ``combine_into`` can also change the
+        This saves the combination that a result requires. For objects, ``combine_into`` can also change the
         total of a growing window in place, because the total has not been returned. Errors are as in
         :meth:`push`.
         """
@@ -74,7 +74,7 @@ class OperatorStream(RollingStream, abstract=True):
 
     @property
     def observations(self) -> int:
-        """Observations in the window."""
+        """Number of observations in the window."""
         return int(self._use(attrgetter("observations")))
 
     # An operator takes as many columns as its lift has arguments, so the signature is wider than the base's.
@@ -84,9 +84,9 @@ class OperatorStream(RollingStream, abstract=True):
         Returns
         -------
         ndarray or tuple of ndarray
-            Equal to single pushes: exactly for the operator classes, within the error bounds for
-            named sums and moments. Integer results are integers if none is missing,
-            otherwise float64 with NaN. Results for objects are an array of objects, None where missing.
+            Equal to the results of single pushes: exactly for the operator classes, within the error bounds
+            for named sums and moments. Integer results are integers if none is missing, otherwise float64
+            with NaN. Results for objects are an array of objects, None where missing.
 
         Raises
         ------
@@ -145,7 +145,7 @@ class SlidingAggregate(_General):
     Parameters
     ----------
     operator : Operator or callable
-        An operator from :mod:`rollstat.operators`, an operator with the same methods, or a function of two
+        An operator from :mod:`rollstat.operators`, your own with the same methods, or a function of two
         states.
     min_periods : int, default 1
         Minimum number of observations for a result. With 0, an empty window gives the identity.
@@ -157,8 +157,8 @@ class SlidingAggregate(_General):
         ``"daba"``, the default for numbers, takes O(1) combinations in every single step.
         ``"two_stacks"`` takes O(1) amortised, and also supports objects.
     check : bool, default True
-        Whether to check on the first elements that your own operator is associative. ValueError if not; the
-        elements that show this are not added.
+        Whether to check on the first elements that your own operator is associative. If it is not, ValueError
+        is raised, and the elements that show it are not added.
 
     Examples
     --------
@@ -236,7 +236,7 @@ class TimeAggregate(_General):
         As in :class:`SlidingAggregate`.
     lateness : float, str or timedelta, optional
         How much older than the newest element an inserted element may be. The operator must take
-        numbers, and must not depend on rows.
+        numbers, and must not use row numbers.
 
     Notes
     -----
@@ -357,7 +357,7 @@ class GreedyAggregate(Stream):
         Raises
         ------
         TypeError, ValueError
-            As :meth:`push`.
+            As in :meth:`push`.
         Exception
             Whatever methods of the operator raise. The stream then rejects all calls but :meth:`reset`.
         """
@@ -372,7 +372,7 @@ class GreedyAggregate(Stream):
         start, end : int, or times
             Bounds, counted from the first row pushed; neither may be smaller than before. Only an empty
             window (``start == end``) may lie beyond the rows that have arrived. If rows have times, the
-            bounds are times, and may lie anywhere; rows that arrive later count if their times do.
+            bounds are times and may lie anywhere; rows that arrive later count if their times are inside.
 
         Raises
         ------
@@ -380,7 +380,7 @@ class GreedyAggregate(Stream):
             For bounds that are not integers, decrease, or lie beyond the rows that have arrived. The
             stream does not change.
         OverflowError
-            If an exact result does not fit in 64 bits; the window has moved.
+            If an exact result does not fit in 64 bits. The window has moved nevertheless.
         Exception
             Whatever methods of the operator raise. The stream then rejects all calls but :meth:`reset`.
         """
@@ -391,17 +391,17 @@ class GreedyAggregate(Stream):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The rows of the last window."""
+        """Start and end of the last window, counted in rows from the first row pushed."""
         bounds: tuple[int, int] = self._use(attrgetter("bounds"))
         return bounds
 
     @property
     def rows(self) -> int:
-        """Rows that have arrived."""
+        """Number of rows that have arrived."""
         return int(self._use(attrgetter("arrived")))
 
     def __len__(self) -> int:
-        """Rows of the last window."""
+        """Number of rows in the last window."""
         return int(self._use(attrgetter("rows")))
 
     def __reduce__(self) -> Any:

@@ -37,7 +37,7 @@ _LATENESS = """lateness : float, str or timedelta, optional
     For a time window: how much older than the newest element an inserted element (:meth:`insert`) may be."""
 _CLOSED = """closed : {"right", "both", "left", "neither"}, default "right"
     Which ends the window includes. With ``"left"`` and ``"neither"``, results exclude the newest row (in time
-    windows, all rows with its time), and a push takes some microseconds."""
+    windows, all rows with its time), and a push takes a few microseconds."""
 _NAN_POLICY = """nan_policy : {"omit", "propagate", "raise"}, default "omit"
     What to do with missing elements: ignore them; return a missing result while the window holds one; or
     raise ValueError. Pushes are fastest with ``"omit"``."""
@@ -56,7 +56,7 @@ def _all(
     inf: str = "value",
     algorithm: str = "auto",
 ) -> None:
-    """Have the parameters that all classes share."""
+    """Declare the parameters that all classes share."""
 
 
 def _signature(row: StreamRow) -> inspect.Signature:
@@ -123,7 +123,7 @@ def _missing(row: StreamRow) -> str:
         return "-1; rows count\nfrom the first row pushed"
     if isinstance(row, OperatorRow):
         return "NaN, or None for\ninteger results"
-    return "NaN, for datetimes\nNaT, and None for integer results"
+    return "NaN, NaT for\ndatetimes, and None for integer results"
 
 
 def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:

@@ -171,7 +171,7 @@ class OperatorAdapter:
             raise TypeError(f"extend takes {self.columns} arrays here; got {len(columns)}")
         arrays = [self.codec.array(column) for column in columns]
         if len({len(column) for column in arrays}) > 1:
-            raise ValueError("the arrays must have the same length")
+            raise ValueError(f"the arrays must have the same length; got lengths {list(map(len, arrays))}")
         firsts = [column[:_SAMPLE] for column in arrays]
         self._check([x.compressed() if isinstance(x, np.ma.MaskedArray) else x for x in firsts])
         if self._rounds:

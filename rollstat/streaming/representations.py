@@ -32,7 +32,7 @@ class ArrayWindow:
     ----------
     fixed : int
         Rows of a window of a fixed number of rows, of which a push drops the oldest when it is full; 0 for a
-        window of any number of rows, whose capacity grows and shrinks, see :mod:`rollstat.kernels.rings`.
+        window of any number of rows, whose capacity grows and shrinks; see :mod:`rollstat.kernels.rings`.
     dtype : dtype
         Of the encoded values.
 
@@ -191,7 +191,7 @@ class HeapWindow(ArrayWindow):
 
 
 class TreeWindow(HeapWindow):
-    """A window of a fixed number of rows in trees, see :mod:`rollstat.kernels.selection.three_trees`."""
+    """A window of a fixed number of rows in trees; see :mod:`rollstat.kernels.selection.three_trees`."""
 
     slots = three_trees.PUSHED, three_trees.COUNT, three_trees.PUSHED
 

@@ -203,7 +203,7 @@ class StatisticWindow(Window):
     def _change(self, number: int, row: tuple[Any, bool] | None = None) -> Any:
         """Remove the `number` oldest rows, add a row if one is given, and return the result.
 
-        The result of elements that are no floats may not fit, or a warning that it is rounded may be an
+        The result of elements that are not floats may not fit, or a warning that it is rounded may be an
         error. Then the rows are as before.
         """
         held = self.representation

@@ -284,7 +284,7 @@ def _ewm_row(*row: Any) -> Any:
 
 _ORDER_ALGORITHMS = {
     "two_heaps": "O(log m) in the worst single push",
-    "three_trees": "O(log k) in the worst single push, k from the nearer end of the order, for windows of a\n"
+    "three_trees": "O(log k) in the worst single push, k counted from the nearer end, for windows of a\n"
     "fixed number of rows",
 }
 _TWO_HEAPS: dict[str, Any] = {"algorithms": _ORDER_ALGORITHMS}

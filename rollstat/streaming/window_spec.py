@@ -191,7 +191,7 @@ class WindowSpec:
         fits = times.dtype == self.time_dtype and times.shape == (rows if self.by_width else 0,)
         # NaN is not at or after its neighbour, nor after itself.
         if not (fits and (times[1:] >= times[:-1]).all() and (times[:1] == times[:1]).all()):
-            raise ValueError("its times must not decrease, and be one for each row")
+            raise ValueError("its times must not decrease, and there must be one for each row")
         return times
 
     @property
@@ -206,7 +206,7 @@ class WindowSpec:
         """
         if not self.timed:
             if t is not None:
-                raise TypeError("t does not apply: the window is not a duration")
+                raise TypeError(f"t does not apply: the window is not a duration; got {t!r}")
             return None
         if t is None:
             raise TypeError("t must be given: every element needs a time, to age or to leave the window")
@@ -257,7 +257,7 @@ class WindowSpec:
                 raise TypeError(f"t must be a number, like the window; got {t!r}")
             time = float(t)
             if time != time or (self.aging and math.isinf(time)):
-                raise ValueError(f"t must not be {'infinite' if time == time else 'NaN'}")
+                raise ValueError(f"t must not be {'infinite' if time == time else 'NaN'}; got {t!r}")
             if isinstance(t, numbers.Integral) and int(t) != time:
                 raise ValueError(f"t must be exactly representable in float64; got {t!r}")
             return time
@@ -274,17 +274,20 @@ class WindowSpec:
             if given.dtype.kind not in "fiu":
                 raise TypeError(f"times must be numbers, like the window; got {given.dtype}")
             plain = given.astype(np.float64)
-            if np.isnan(plain).any() or (self.aging and np.isinf(plain).any()):
-                raise ValueError(f"times must not be {'infinite' if self.aging else 'missing'}")
+            bad = np.isnan(plain) | (self.aging & np.isinf(plain))
+            if bad.any():
+                row = int(bad.argmax())
+                allowed = "finite numbers" if self.aging else "numbers"
+                raise ValueError(f"times must be {allowed}; got {plain.flat[row]} in row {row}")
             with np.errstate(invalid="ignore"):
                 exact = given.dtype.kind == "f" or (plain.astype(given.dtype) == given).all()
             if not exact:
-                raise ValueError("times must be exactly representable in float64")
+                raise ValueError(f"times must be exactly representable in float64; got {given.dtype}")
             return plain
         if given.dtype.kind not in "mM":
             raise TypeError(f"times must be datetimes or timedeltas; got {times!r}")
         if np.isnat(given).any():
-            raise ValueError("times must not be missing")
+            raise ValueError("times must not be missing; got NaT")
         fine = given.astype(f"{given.dtype.kind}8[ns]")
         if (fine.astype(given.dtype) != given).any():
             raise ValueError(f"times must fit in 64 bits of nanoseconds; got {times!r}")

@@ -328,7 +328,7 @@ def test_empty_frames():
             r"feature sum\('other'\): frame has no column 'other'",
         ),
         ({"columns": [f.sum("category").over(2)]}, TypeError, "feature sum.*column 'category' has dtype"),
-        ({"columns": [f.sum("amount").over(2).alias("shop")]}, ValueError, "a column 'shop' already"),
+        ({"columns": [f.sum("amount").over(2).alias("shop")]}, ValueError, "already has a column 'shop'"),
         ({"columns": [f.sum("amount").where("amount +").over(2)]}, ValueError, "where must be a column or"),
         ({"columns": [f.sum("amount").where("amount").over(2)]}, TypeError, "where must be true or false"),
         (

@@ -24,7 +24,8 @@ def test_check_operator_names_the_values():
     values = r"\(.*1\.0.*\), \(.*1\.0.*\), \(.*4\.0.*\): .*2\.5.* is not .*1\.75"
     with pytest.raises(ValueError, match=f"combine is not associative on {values}"):
         ops.check_operator(Half(), [1.0, 4.0])
-    with pytest.raises(ValueError, match=r"identity 1.0 is none before \(.*2\.0.*\): .*3\.0.* is not .*2\.0"):
+    pattern = r"identity 1.0 is not neutral before \(.*2\.0.*\): .*3\.0.* is not .*2\.0"
+    with pytest.raises(ValueError, match=pattern):
         ops.check_operator(WrongIdentity(), [2.0])
     with pytest.raises(ValueError, match="samples"):
         ops.check_operator(Half(), [])

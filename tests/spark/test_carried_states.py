@@ -152,5 +152,5 @@ def test_an_overflow_is_an_error_only_in_a_result():
     few = initial_state(call, [largest.dtype], {"min_periods": 3})
     assert few.advance([largest])[0].tolist() == [None, None, 2**63 - 1]
     missing = initial_state(call, [largest.dtype], {"nan_policy": "raise"})
-    with pytest.raises(ValueError, match="nan_policy is 'raise'"):
+    with pytest.raises(ValueError, match="nan_policy='raise'"):
         missing.advance([np.ma.MaskedArray([1, 2], [False, True])])

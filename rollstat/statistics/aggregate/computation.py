@@ -91,7 +91,7 @@ class Combination(Computation):
         return Choice(self._algorithm, NAMED)
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        """Return what writes all results of a series in one call; see :class:`Computation`."""
         computed = [compute_dtype(output.kind, self._dtype) for output in self.outputs]
         if computed != list(self._layout.outputs):
             return None

@@ -323,9 +323,9 @@ def rolling_apply(
 
     Notes
     -----
-    The function is called for each window with at least `min_periods` observations, in any order, on several
-    threads with ``threads=``; with ``min_periods=0`` also for windows without any. Its machine code is stored
-    on disk like an operator's.
+    The function is called for each window with at least `min_periods` observations (with ``min_periods=0``,
+    also for empty windows), in any order, and on several threads with ``threads=``. Its machine code is
+    stored on disk like an operator's.
 
     Each result depends only on its own window. If the function is an associative operator, use
     :func:`rolling_aggregate`: its cost does not depend on the length of the windows.

@@ -66,13 +66,13 @@ def box_extremum(
     order : Least or Greatest
         Which extremum.
     values : ndarray
-        C-contiguous, native byte order; bool as uint8, datetimes as int64. NaN is no observation.
+        C-contiguous, native byte order; bool as uint8, datetimes as int64. NaN is not an observation.
     axes : sequence of int
         Different axes, not negative.
     before, after : sequence of int
         Elements before and after each element, for each axis.
     mode : str
-        The values outside of the array, see :func:`extended_rows`.
+        The values outside of the array; see :func:`extended_rows`.
     outside : scalar
         The value there if `mode` is ``"constant"`` or ``"cut"``.
 

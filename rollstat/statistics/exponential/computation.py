@@ -106,7 +106,7 @@ class Recursion(Computation):
             self._kernels[0](x, factors, offsets, rule.decay, *flags, summed, least, out)
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        """Return what writes all results of a series in one call; see :class:`Computation`."""
         last: list[Any] = [(None, None)]  # one entry, so that threads with other bounds cannot mix two
 
         def run(

@@ -47,7 +47,7 @@ def _factors(stamps: NDArray[Any], halflife: float, shape: tuple[int, ...], axis
     factors, exponents = np.ones(len(stamps)), (stamps[:-1] - stamps[1:]) / halflife
     # Whole times are less than 2**64 apart.
     if (stamps.dtype.kind == "f" or halflife < 1.0) and not np.isfinite(exponents).all():
-        raise ValueError(f"times must be finite for a decay by halflife, {halflife!r}")
+        raise ValueError(f"times must be finite with halflife; got halflife={halflife!r}")
     # Gaps between segments may be negative; nothing ages there.
     np.exp2(np.minimum(exponents, 0.0), out=factors[1:])
     if len(shape) == 1:
@@ -66,7 +66,7 @@ def _decay_in_time(decays: dict[str, Any], shape: tuple[int, ...], options: Opti
 
 
 def _of_rows(window: Window, numeric: bool) -> bool:
-    """Return whether a window is no width on the axis of times."""
+    """Return whether a window is not a width on the axis of times."""
     sizes = vars(window).values() if isinstance(window, (Forward, Around)) else (window,)
     whole = not numeric and all(map(is_whole, sizes))
     return whole or isinstance(window, (Expanding, tuple)) or hasattr(window, "get_window_bounds")
@@ -139,13 +139,14 @@ def ewm_mean(
 
     Notes
     -----
-    Equal to pandas' ``ewm(...).mean()``, except for ``com=1`` without `adjust` and with missing values, where
+    Missing values are ignored, but they age earlier values unless `ignore_na` is true. Results
+    equal pandas' ``ewm(...).mean()``, except for ``com=1`` without `adjust` and with missing values, where
     pandas decreases weights as it does with `times`. The error is at most ``{error bound}`` for weights w and
     m observations, with u = 2**-53; weights below 2**-1000 may count as 0. The mean of equal values is
-    exactly this value.
+    exactly that value.
 
-    Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: the scan of Hillis and
-    Steele (1986), doi:10.1145/7902.7903; windows as :func:`rolling_aggregate`.
+    Cost: O(1) per element; in finite windows, O(1) combinations amortised. Source: the scan of Hillis and
+    Steele (1986), doi:10.1145/7902.7903; windows as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -187,10 +188,11 @@ def ewm_sum(
 
     Notes
     -----
-    Equal to pandas' ``ewm(...).sum()``. The newest row of the window, missing or not, has the weight 1. The
+    Missing values are ignored, but they age earlier values unless `ignore_na` is true. Results
+    equal pandas' ``ewm(...).sum()``. The newest row of the window, missing or not, has the weight 1. The
     error is at most ``{error bound}`` for weights w and m observations, with u = 2**-53.
 
-    Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: as
+    Cost: O(1) per element; in finite windows, O(1) combinations amortised. Source: as in
     :func:`ewm_mean`.
 
     Examples
@@ -235,13 +237,14 @@ def ewm_var(
 
     Notes
     -----
-    Equal to pandas' ``ewm(...).var()``. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
-    add up to 1; one observation has no result, and equal values have exactly 0. Squares of deviations must
+    Missing values are ignored, but they age earlier values unless `ignore_na` is true. Results
+    equal pandas' ``ewm(...).var()``. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
+    add up to 1; a single observation gives NaN, and equal values give exactly 0. Squares of deviations must
     lie within the range of float64. The error is at most, for m observations, with u = 2**-53:
     ``{error bound}``.
 
-    Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: Chan, Golub and LeVeque
-    (1983), doi:10.1080/00031305.1983.10483115, with weights; windows as :func:`rolling_aggregate`.
+    Cost: O(1) per element; in finite windows, O(1) combinations amortised. Source: Chan, Golub and LeVeque
+    (1983), doi:10.1080/00031305.1983.10483115, with weights; windows as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -286,13 +289,14 @@ def ewm_std(
 
     Notes
     -----
-    Equal to pandas' ``ewm(...).std()``. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
-    add up to 1; one observation has no result, and equal values have exactly 0. Squares of deviations must
+    Missing values are ignored, but they age earlier values unless `ignore_na` is true. Results
+    equal pandas' ``ewm(...).std()``. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
+    add up to 1; a single observation gives NaN, and equal values give exactly 0. Squares of deviations must
     lie within the range of float64. The error is at most, for m observations, with u = 2**-53:
     ``{error bound}``.
 
-    Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: Chan, Golub and LeVeque
-    (1983), doi:10.1080/00031305.1983.10483115, with weights; windows as :func:`rolling_aggregate`.
+    Cost: O(1) per element; in finite windows, O(1) combinations amortised. Source: Chan, Golub and LeVeque
+    (1983), doi:10.1080/00031305.1983.10483115, with weights; windows as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -326,7 +330,7 @@ def ewm_cov(
     ----------
     {numbers}
     other : array_like of float, int or bool, of the shape of `arr`
-        The other series. A row where one of the two is missing is no observation.
+        The other series. A row where either series is missing is not an observation.
     {ewm}
     bias : bool, default False
         Whether to leave out the correction for the number of observations and their weights.
@@ -342,13 +346,14 @@ def ewm_cov(
 
     Notes
     -----
-    Equal to pandas' ``ewm(...).cov()``. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
-    add up to 1; one observation has no result, and equal values have exactly 0. Squares of deviations must
+    Rows with a missing value are ignored, but they age earlier rows unless `ignore_na` is true. Results
+    equal pandas' ``ewm(...).cov()``. Without `bias` the divisor is ``1 - sum(w**2)`` for weights w that
+    add up to 1; a single observation gives NaN, and equal values give exactly 0. Squares of deviations must
     lie within the range of float64. The error is at most, for m observations, with u = 2**-53:
     ``{error bound}``.
 
-    Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: Chan, Golub and LeVeque
-    (1983), doi:10.1080/00031305.1983.10483115, with weights; windows as :func:`rolling_aggregate`.
+    Cost: O(1) per element; in finite windows, O(1) combinations amortised. Source: Chan, Golub and LeVeque
+    (1983), doi:10.1080/00031305.1983.10483115, with weights; windows as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -379,7 +384,7 @@ def ewm_corr(
     ----------
     {numbers}
     other : array_like of float, int or bool, of the shape of `arr`
-        The other series. A row where one of the two is missing is no observation.
+        The other series. A row where either series is missing is not an observation.
     {ewm}
     {options}
 
@@ -393,12 +398,13 @@ def ewm_corr(
 
     Notes
     -----
-    Equal to pandas' ``ewm(...).corr()``; NaN if a series has no variance. Products of two variances must
+    Rows with a missing value are ignored, but they age earlier rows unless `ignore_na` is true. Results equal
+    pandas' ``ewm(...).corr()``. They are NaN if a series has no variance. Products of two variances must
     lie within the range of float64. The error is at most, for m observations, with u = 2**-53 and s the
     weighted deviation: ``{error bound}``.
 
-    Cost: O(1) per element; in windows that end, O(1) combinations amortised. Source: Chan, Golub and LeVeque
-    (1983), doi:10.1080/00031305.1983.10483115, with weights; windows as :func:`rolling_aggregate`.
+    Cost: O(1) per element; in finite windows, O(1) combinations amortised. Source: Chan, Golub and LeVeque
+    (1983), doi:10.1080/00031305.1983.10483115, with weights; windows as in :func:`rolling_aggregate`.
 
     Examples
     --------

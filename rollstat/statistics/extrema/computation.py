@@ -99,7 +99,7 @@ class ExtremaOf(Computation):
         return wanted
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        """Return what writes all results of a series in one call; see :class:`Computation`."""
         distance, relative_to = self.distance, self.relative_to
         if distance and (self.dtype == np.float32 or marks[0] == marks[0]):
             return None  # float64 would round distances twice, and two marks have none

@@ -121,7 +121,7 @@ def rolling_max(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     Notes
     -----
     Missing values are ignored; infinities are ordinary values. Results are exact. Tuples as `axis` and
-    `window` give maxima of boxes, see :func:`rolling_min`.
+    `window` give maxima of boxes; see :func:`rolling_min`.
 
     Cost and Source: as in :func:`rolling_min`.
 
@@ -160,7 +160,7 @@ def rolling_minmax(
     Notes
     -----
     Missing values are ignored; infinities are ordinary values. Results are exact. Tuples as `axis` and
-    `window` give the extrema of boxes, see :func:`rolling_min`. With ``algorithm="wedge"`` both extrema
+    `window` give the extrema of boxes; see :func:`rolling_min`. With ``algorithm="wedge"`` both extrema
     together take at most three comparisons per element, two on monotone data; one thread then computes each
     line.
 
@@ -227,8 +227,8 @@ def rolling_argmin(
     has the smallest index. The same options apply as in :func:`rolling_min`, but `mode` must be
     ``"same"`` or ``"valid"``, and positions count from the first element of the data.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_min`; Lemire's wedge
-    stores positions.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_min`; the wedge of
+    Lemire stores positions.
 
     Examples
     --------
@@ -280,9 +280,9 @@ def rolling_argmax(
     Notes
     -----
     Missing values are ignored; infinities are ordinary values. Tuples as `axis` and `window` give positions
-    in boxes, see :func:`rolling_argmin`.
+    in boxes; see :func:`rolling_argmin`.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_argmin`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_argmin`.
 
     Examples
     --------
@@ -337,9 +337,9 @@ def rolling_argminmax(
     thread computes each line.
 
     Missing values are ignored; infinities are ordinary values. Tuples as `axis` and `window` give positions
-    in boxes, see :func:`rolling_argmin`.
+    in boxes; see :func:`rolling_argmin`.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_argmin`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_argmin`.
 
     Examples
     --------
@@ -384,7 +384,7 @@ def rolling_ptp(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     Missing values are ignored; the difference of two equal infinities is 0. Floats are rounded once: the
     relative error is at most 2**-53, or 2**-24 for float32.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_min`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_min`.
 
     Examples
     --------
@@ -396,7 +396,7 @@ def rolling_ptp(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 
 
 def lower_upper_envelope(arr: ArrayLike, radius: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Lower and upper envelope of a series, as in dynamic time warping's bound LB_Keogh.
+    """Lower and upper envelope of a series, as in the LB_Keogh bound of dynamic time warping.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ def rolling_iqr(
     Notes
     -----
     The difference of two results of :func:`rolling_quantile`. 64-bit integers are subtracted before anything
-    is rounded, so results for large integers have at most three roundings. Missing values are ignored; the
+    is rounded, so results for large integers are rounded at most three times. Missing values are ignored; the
     difference of two equal infinities is 0.
 
     Cost: O(log m) per element, amortised and in the worst case; one selection finds both quantiles. Source:
@@ -143,7 +143,7 @@ def rolling_mad(
     {series}
     {window}
     scale : float or "normal", default 1.0
-        Factor of the deviation. ``"normal"``, 1.4826, makes the result an estimate of the standard deviation
+        Multiplies the deviation. ``"normal"``, 1.4826, makes the result an estimate of the standard deviation
         of normal data. :func:`scipy.stats.median_abs_deviation` divides by its `scale` instead.
     {options}
 
@@ -164,7 +164,7 @@ def rolling_mad(
     -----
     Bit-for-bit equal to ``np.median(abs(x - np.median(x)))`` of the observations x of a window in float64:
     distances are rounded in the same way and selected exactly. float32 is rounded once more at the end.
-    Results for integers have one final rounding, even beyond 2**53. Missing values are ignored.
+    Results for integers are rounded once, at the end, even beyond 2**53. Missing values are ignored.
     Infinities are ordinary values, but the result is NaN where the median is infinite.
 
     Cost: O(log m) per element, amortised and in the worst case. The distances form two sorted sequences. From
@@ -210,7 +210,7 @@ def rolling_hampel(
     threshold : float, default 3.0
         Outliers lie farther from the median than this number of scaled deviations.
     scale : float or "normal", default "normal"
-        Factor of the deviation. ``"normal"``, 1.4826, makes the deviation an estimate of the standard
+        Multiplies the deviation. ``"normal"``, 1.4826, makes the deviation an estimate of the standard
         deviation of normal data.
     exclude_self : bool, default False
         Whether to compare a value only with the other values in its window. Without others, the result is
@@ -240,8 +240,8 @@ def rolling_hampel(
     infinite value is an outlier unless the median is infinite too. Medians and deviations have the accuracy
     of :func:`rolling_median` and :func:`rolling_mad`.
 
-    Cost: as :func:`rolling_mad`; O(m) with `exclude_self`. Source: Hampel, *The Influence Curve and Its Role
-    in Robust Estimation*, J. Amer. Statist. Assoc. 69 (1974), doi:10.1080/01621459.1974.10482962.
+    Cost: as for :func:`rolling_mad`; O(m) with `exclude_self`. Source: Hampel, *The Influence Curve and Its
+    Role in Robust Estimation*, J. Amer. Statist. Assoc. 69 (1974), doi:10.1080/01621459.1974.10482962.
 
     Examples
     --------
@@ -274,7 +274,7 @@ hampel_filter = rolling_hampel
     source="Chan, Golub and LeVeque (1979), Updating Formulae, merged in a tree over ranks",
 )
 def rolling_gini(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
-    """Gini mean difference of each window: the mean distance of all pairs of its observations.
+    """Gini mean difference of each window: the mean distance between all pairs of observations.
 
     Parameters
     ----------
@@ -294,8 +294,8 @@ def rolling_gini(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     -----
     The mean of ``abs(x[i] - x[j])`` over all pairs ``i < j`` of the observations x of a window, in the units
     of `arr`. Half of it, divided by the mean, is the Gini coefficient. Missing values are ignored; at least
-    two observations are needed. Constant windows give exactly 0. One infinite observation gives inf, two
-    equal ones give NaN.
+    two observations are needed. Constant windows give exactly 0. One infinite observation gives inf; two
+    equal infinities give NaN.
 
     Nothing is subtracted from a sum and no terms cancel, so a common offset does not reduce accuracy, and
     values that have left the window have no influence. The error is at most ``{error bound}`` for m
@@ -495,12 +495,12 @@ def rolling_rank(
     pandas="nunique",
 )
 def rolling_nunique(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
-    """Number of distinct values of each window.
+    """Number of distinct values in each window.
 
     Parameters
     ----------
     arr : array_like of float, int, bool, datetime64, timedelta64 or str, shape (..., n, ...)
-        The series, along `axis`. Among strings None is missing.
+        The series, along `axis`. Among strings, None is missing.
     {window}
     {options}
 
@@ -539,12 +539,12 @@ def rolling_nunique(arr: ArrayLike, window: Window, **options: Unpack[CommonOpti
     source="segment tree of maximal counts over ranks",
 )
 def rolling_mode(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
-    """Most frequent value of each window, the smallest if there are several.
+    """Most frequent value in each window (the smallest if there are several).
 
     Parameters
     ----------
     arr : array_like of float, int, bool, datetime64, timedelta64 or str, shape (..., n, ...)
-        The series, along `axis`. Among strings None is missing.
+        The series, along `axis`. Among strings, None is missing.
     {window}
     {options}
 
@@ -597,7 +597,7 @@ def rolling_mode(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 def rolling_entropy(
     arr: ArrayLike, window: Window, base: float = math.e, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
-    """Shannon entropy of the frequencies of the values of each window.
+    """Shannon entropy of the value frequencies in each window.
 
     Parameters
     ----------

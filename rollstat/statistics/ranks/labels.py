@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 def as_codes(arr: ArrayLike) -> tuple[NDArray[np.float64], list[str]] | None:
     """Return the code of each string and the labels; None for other arrays.
 
-    The code of None, NaN and masked entries is NaN. Objects that are no strings raise TypeError.
+    The code of None, NaN and masked entries is NaN. Objects that are not strings raise TypeError.
     """
     array = np.asarray(np.ma.getdata(arr))
     if array.dtype.kind not in "USTO" or not array.ndim:

@@ -92,7 +92,7 @@ class RankComputation(Computation):
         return Choice(other, f"windows of {'at most' if narrow else 'more than'} {self.widest} rows")
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        """Return what writes all results of a series in one call; see :class:`Computation`."""
         if self.reader is None:
             return None
         return sorted_in_one_call(self.reader, least, marks, distances=self.distances)

@@ -67,7 +67,7 @@ class TrimmedMean(RankComputation):
         return choice._replace(at_run_time=(*choice.at_run_time, _LARGE))
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        """Return what writes all results of a series in one call; see :class:`Computation`."""
         in_pairs = self.choose(Block.regular(np.empty(longest), None, longest)).name == "network"
         reader = readers.TrimmedMean(self.proportion, self.winsorize, longest if in_pairs else 0)
         return sorted_in_one_call(reader, least, marks, distances=True)

@@ -204,7 +204,7 @@ class OrderStatistics(Computation):
         return same and all(_is_end(request.point(width), width) for request in self.requests)
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        """Return what writes all results of a series in one call; see :class:`Computation`."""
         if len(self.requests) > 1:
             return None
         (request,) = self.requests
@@ -406,7 +406,7 @@ class Spread(OrderStatistics):
         self.outputs = [Output("difference" if whole else "interpolated")]
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        """Return what writes all results of a series in one call; see :class:`Computation`."""
         if self.dtype == np.float32:  # whose quantiles are rounded before they are subtracted
             return None
         low, high = self.requests

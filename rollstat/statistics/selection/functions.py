@@ -31,7 +31,7 @@ def _several(name: str, value: Any) -> tuple[list[Any], bool]:
         return [value], True
     values = list(value)
     if not values:
-        raise ValueError(f"{name} must not be empty")
+        raise ValueError(f"{name} must hold at least one value; got {value!r}")
     return values, False
 
 
@@ -94,7 +94,7 @@ def rolling_kth(
     -----
     Missing values are ignored. The result is missing if the window has fewer than ``max(|k|, min_periods)``
     observations. Infinities are ordinary values, and -0.0 equals 0.0. Selection does no arithmetic, so
-    results are exact. `axis` may be a tuple for boxes, see :func:`rolling_median`.
+    results are exact. `axis` may be a tuple for boxes; see :func:`rolling_median`.
 
     Cost: O(log m) per element, amortised and in the worst case; O(log k) in the worst case with
     ``algorithm="three_trees"`` (optimal). Source: Raykov, *An Optimal Algorithm for Sliding
@@ -138,13 +138,13 @@ def rolling_argkth(
     Raises
     ------
     ValueError, TypeError
-        As :func:`rolling_kth`.
+        As in :func:`rolling_kth`.
 
     Notes
     -----
     Missing values are ignored. Positions are exact; use them to gather values from another series.
 
-    Cost: O(log m) per element, amortised and in the worst case. Source: as :func:`rolling_kth`.
+    Cost: O(log m) per element, amortised and in the worst case. Source: as in :func:`rolling_kth`.
 
     Examples
     --------
@@ -184,8 +184,8 @@ def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptio
 
     If `axis` is a tuple of axes and `window` a tuple of as many numbers of rows, the window is a box in an
     image or a volume, with the `mode` of :func:`rolling_min`: the filters of :mod:`scipy.ndimage` correspond
-    to ``center=True``. A box takes as long as a row window of as many values that moves by one column of the
-    box.
+    to ``center=True``. Computing a box takes as long as moving a row window with the same number of values by
+    one column of the box.
 
     Cost: O(log m) per element, amortised and in the worst case. Source: Raykov, *An Optimal Algorithm for
     Sliding Window Order Statistics*, ICDT 2023, section 4 (selection by sorting blocks),
@@ -254,7 +254,7 @@ def rolling_quantile(
     With c observations the position is ``h = q * (c - 1)``, and linear interpolation gives
     ``a + (b - a) * (h - floor(h))``, rounded as in pandas: for q = 0.5 the last bit can differ from
     the median's ``(a + b) / 2``. Missing values are ignored; infinities are ordinary values. `axis` may be a
-    tuple for boxes, see :func:`rolling_median`.
+    tuple for boxes; see :func:`rolling_median`.
 
     Cost: O(log m) per element, amortised and in the worst case, for every q. Source: Raykov, *An Optimal
     Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4, doi:10.4230/LIPIcs.ICDT.2023.5.

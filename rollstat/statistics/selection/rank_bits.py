@@ -50,7 +50,7 @@ def split_rows(start: NDArray[np.int64], end: NDArray[np.int64], fewest: int) ->
 
 
 def select(block: Block, request: Selection) -> None:
-    """Answer the request, see :class:`rollstat.blocks.Selection`."""
+    """Answer the request; see :class:`rollstat.blocks.Selection`."""
     if _slides_fixed(block) and request.position is None:
         for i, rank in enumerate(request.rank):
             _select_fixed(block, rank, request.lower[i], None if request.upper is None else request.upper[i])

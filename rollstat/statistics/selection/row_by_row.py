@@ -26,7 +26,7 @@ def block_rows(width: int) -> int:
 
 
 def sorted_window(block: Block, request: Selection) -> None:
-    """Answer the request, see :class:`rollstat.blocks.Selection`."""
+    """Answer the request; see :class:`rollstat.blocks.Selection`."""
     values = read_only(block.values)
     window, marks = np.empty(block.longest + 1, values.dtype), np.zeros(2)
 

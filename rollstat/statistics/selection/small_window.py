@@ -227,7 +227,7 @@ def _run_in_registers(
 
 
 def select(block: Block, request: Selection) -> None:
-    """Answer the request, see :class:`rollstat.blocks.Selection`; it has no positions.
+    """Answer the request, which has no positions; see :class:`rollstat.blocks.Selection`.
 
     The windows have one width, up to `LARGEST_WIDTH` rows, and no value is missing, so a rank is the same in
     all of them.

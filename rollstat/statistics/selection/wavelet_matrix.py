@@ -59,7 +59,7 @@ def count_distinct(block: Block, count: NDArray[np.int64]) -> None:
 
 
 def select(block: Block, request: Selection) -> None:
-    """Answer the request, see :class:`rollstat.blocks.Selection`."""
+    """Answer the request; see :class:`rollstat.blocks.Selection`."""
     rank, row = ranks(block.values, block.missing)
     if len(row) == 0:
         return

@@ -63,7 +63,7 @@ class Ends(Computation):
         return Choice("window_ends", "the ends of a window, or counts, tell the result")
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        """Return what writes all results of a series in one call; see :class:`Computation`."""
         kernel, (mark,) = BoundKernel(ends_of_windows), marks
 
         def run(

@@ -103,7 +103,7 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     -------
     ndarray, shape (..., rows, ...)
         Floats in the dtype of `arr`. Integers and bool are summed exactly; the sums are int64 or uint64 with
-        ``mode="valid"`` or ``fill_value=``, otherwise float64. Sums of timedeltas are exact, too. With
+        ``mode="valid"`` or ``fill_value=``, otherwise float64. Sums of timedeltas are also exact. With
         ``min_periods=0`` the sum of an empty window is 0.
 
     Raises
@@ -164,10 +164,10 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     Notes
     -----
     Missing values are ignored, and values that have left the window have no influence. Tuples as `axis` and
-    `window` give means of boxes, see :func:`rolling_min`. The error of floats is at most ``{error bound}``
+    `window` give means of boxes; see :func:`rolling_min`. The error of floats is at most ``{error bound}``
     with u = 2**-53: as for :func:`rolling_sum`, plus one division.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_sum`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_sum`.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def rolling_decayed_sum(
     {numbers}
     {window}
     decay : float
-        Ratio of the weights of an observation and the next newer observation, above 0 and at most 1; the
+        Ratio of an observation's weight to the weight of the next newer one, above 0 and at most 1; the
         newest observation has weight 1. ``exp(-1 / n)`` gives a time constant of n observations,
         ``0.5 ** (1 / n)`` a half-life of n observations.
     {options}
@@ -257,7 +257,7 @@ def rolling_decayed_sum(
     have left the window have no influence. The error is at most ``{error bound}`` for weights w and m
     observations, with u = 2**-53. Nothing overflows or underflows unless the result does.
 
-    Cost: O(1) combinations of affine maps per element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) combinations of affine maps per element amortised. Source: as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def rolling_decayed_mean(
     {numbers}
     {window}
     decay : float
-        Ratio of the weights of an observation and the next newer observation, above 0 and at most 1: pandas'
+        Ratio of an observation's weight to the weight of the next newer one, above 0 and at most 1: pandas'
         ``1 - alpha``.
     {options}
 
@@ -298,7 +298,7 @@ def rolling_decayed_mean(
     have left the window have no influence. The error is at most ``{error bound}`` for weights w and m
     observations, with u = 2**-53. Nothing overflows or underflows unless the result does.
 
-    Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) combinations per element amortised. Source: as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -350,7 +350,7 @@ def rolling_weighted_mean(
     ``m * u`` of their size, the result may be any number, inf or NaN. Nothing overflows or
     underflows unless the result does.
 
-    Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) combinations per element amortised. Source: as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -427,10 +427,10 @@ def rolling_std(
     Notes
     -----
     The square root of :func:`rolling_var`, with the same rules for missing values and constant windows.
-    Tuples as `axis` and `window` give deviations of boxes, see :func:`rolling_min`. The error
+    Tuples as `axis` and `window` give deviations of boxes; see :func:`rolling_min`. The error
     is at most ``{error bound}``, with u and k as in :func:`rolling_var`.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_var`.
 
     Examples
     --------
@@ -471,7 +471,7 @@ def rolling_sem(
     :func:`rolling_var` for missing values and constant windows. The error is at most
     ``{error bound}``, with the same u and k.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_var`.
 
     Examples
     --------
@@ -506,7 +506,7 @@ def rolling_skew(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     pandas. Deviations are taken from one value of the window, and values that have left the window have no
     influence. The error is at most ``{error bound}``, with u and k as in :func:`rolling_var`.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`; the adjusted
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_var`; the adjusted
     Fisher-Pearson coefficient.
 
     Examples
@@ -542,7 +542,7 @@ def rolling_kurt(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     pandas. Deviations are taken from one value of the window, and values that have left the window have no
     influence. The error is at most ``{error bound}``, with u and k as in :func:`rolling_var`.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_var`.
 
     Examples
     --------
@@ -589,7 +589,7 @@ def rolling_cov(
     have left the window have no influence. The error is at most
     ``{error bound}``, with u and k as in :func:`rolling_var`.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_var`.
 
     Examples
     --------
@@ -628,7 +628,7 @@ def rolling_corr(
     is ignored. Values that have left the window have no influence. The error is at most
     ``{error bound}``, with u and k as in :func:`rolling_var`.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_var`.
 
     Examples
     --------
@@ -672,7 +672,7 @@ def rolling_beta(
     that have left the window have no influence. The error is at most
     ``{error bound}``, with u and k as in :func:`rolling_var`.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_var`.
 
     Examples
     --------
@@ -709,7 +709,7 @@ def rolling_slope(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
     window, counted from 0, the error is at most
     ``{error bound}``.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_var`.
 
     Examples
     --------
@@ -760,11 +760,11 @@ def rolling_linear_fit(
     observations are needed. Values that have left the window have no influence. With u and k as in
     :func:`rolling_var`, the error of the slope is at most
     ``{error bound}``. The error of the intercept is at most
-    this times ``mean(abs(x))`` plus ``30 * u * (mean(abs(arr)) + abs(slope) * mean(abs(x)))`` plus
+    this bound times ``mean(abs(x))`` plus ``30 * u * (mean(abs(arr)) + abs(slope) * mean(abs(x)))`` plus
     ``mean(abs(x)) / 2**1074`` (the last term matters only if the slope is subnormal). The error of R² is at
     most ``{error bound 2}``.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_var`.
 
     Examples
     --------
@@ -845,7 +845,7 @@ def rolling_any(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     -----
     Missing values are ignored. Results are exact.
 
-    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) per element amortised. Source: as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -880,7 +880,7 @@ def rolling_all(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     -----
     Missing values are ignored. Results are exact.
 
-    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) per element amortised. Source: as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -917,7 +917,7 @@ def rolling_first(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
     Missing values are ignored. Results are exact. With ``keep_dtype=True`` the method of the pandas accessor
     also takes datetimes and strings.
 
-    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) per element amortised. Source: as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -954,7 +954,7 @@ def rolling_last(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     Missing values are ignored. Results are exact. With ``keep_dtype=True`` the method of the pandas accessor
     also takes datetimes and strings.
 
-    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) per element amortised. Source: as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -991,7 +991,7 @@ def rolling_logsumexp(arr: ArrayLike, window: Window, **options: Unpack[CommonOp
     computed, so nothing overflows. The error is at most ``{error bound}`` for m observations, with
     u = 2**-53.
 
-    Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) combinations per element amortised. Source: as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -1027,7 +1027,7 @@ def rolling_positive_sum(arr: ArrayLike, window: Window, **options: Unpack[Commo
     have left the window have no influence. The error is at most ``{error bound}`` with u = 2**-53, to first
     order.
 
-    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) per element amortised. Source: as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -1064,7 +1064,7 @@ def rolling_negative_sum(arr: ArrayLike, window: Window, **options: Unpack[Commo
     have left the window have no influence. The error is at most ``{error bound}`` with u = 2**-53, to first
     order.
 
-    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) per element amortised. Source: as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -1106,12 +1106,12 @@ def rolling_downside_deviation(
 
     Notes
     -----
-    ``sqrt(mean(minimum(x - target, 0) ** 2))`` of the observations x of a window: the divisor of Sortino's
-    ratio. Missing values are ignored, and values that have left the window have no influence. Squares
+    ``sqrt(mean(minimum(x - target, 0) ** 2))`` of the observations x of a window: the denominator of the
+    Sortino ratio. Missing values are ignored, and values that have left the window have no influence. Squares
     neither overflow nor underflow. The error is at most ``{error bound}`` for m observations, with
     u = 2**-53.
 
-    Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) combinations per element amortised. Source: as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -1140,7 +1140,7 @@ def rolling_drawdown(
     {numbers}
     {window}
     relative : bool, default True
-        Whether a loss is a proportion of the preceding peak; otherwise it is a difference.
+        Whether a loss is a proportion of the preceding peak, instead of a difference from it.
     {options}
 
     Returns
@@ -1156,11 +1156,11 @@ def rolling_drawdown(
     -----
     The largest ``(peak - x) / peak``, or ``peak - x``, over the observations x of a window, where the peak is
     the largest observation of the window up to x. It is never negative: 0.25 is a loss of a quarter.
-    Relative losses are NaN in windows with a negative observation. Missing
-    values are ignored. A loss from an infinite peak is 1, or infinite. The error is at most
+    Relative losses are NaN in windows with a negative observation. A loss from an infinite peak is 1 if it is
+    relative, otherwise infinite. Missing values are ignored. The error is at most
     ``{error bound}`` with u = 2**-53.
 
-    Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) combinations per element amortised. Source: as in :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -1204,13 +1204,13 @@ def rolling_zscore(
     -----
     ``(x - mean) / std`` for the value x of the row itself. With ``closed="left"`` the window of a row ends
     before the row, so it holds only earlier values. If x is missing, the result is missing.
-    Constant windows give NaN if x has their value, otherwise an infinity. Missing values are ignored, and
+    Constant windows give NaN if x equals the constant, otherwise an infinity. Missing values are ignored, and
     values that have left the window have no influence. Deviations are taken from values of the window, so a
     common offset does not reduce accuracy. The error is at most
     ``{error bound}`` for m observations, with u and k as in
     :func:`rolling_var`.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_var`.
 
     Examples
     --------
@@ -1257,7 +1257,7 @@ def rolling_mean_abs_dev(arr: ArrayLike, window: Window, **options: Unpack[Commo
     subtracted first, so a common offset does not reduce accuracy. The error is at most
     ``{error bound}`` for m observations, with u = 2**-53.
 
-    Cost: O(m) vector operations per element, because no shorter formula keeps all digits.
+    Cost: O(m) vector operations per element, because no cheaper formula is as accurate.
     Source: the definition.
 
     Examples
@@ -1286,7 +1286,7 @@ def rolling_autocorr(
     {numbers}
     {window}
     lag : int, default 1
-        Rows between the two values of a pair, at least 1.
+        Distance in rows between the two values of a pair, at least 1.
     {options}
 
     Returns
@@ -1306,7 +1306,7 @@ def rolling_autocorr(
     constant; `min_periods` counts observations, not pairs. Values that have left the window have no
     influence. The error is at most ``{error bound}``, with u and k as in :func:`rolling_var`.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_var`.
 
     Examples
     --------

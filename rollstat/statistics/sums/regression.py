@@ -1,4 +1,4 @@
-"""Least squares of one series on several over every window, see :mod:`rollstat.kernels.sums.regression`."""
+"""Least squares of one series on several over every window; see :mod:`rollstat.kernels.sums.regression`."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -62,7 +62,7 @@ class LeastSquares(Computation):
     regressors : int
         How many of the others are regressors.
     intercept : bool
-        Whether the line need not pass through zero.
+        Whether to fit an intercept.
     """
 
     can_fail = True
@@ -137,7 +137,7 @@ def rolling_regression(
     weights: ArrayLike | None = None,
     **options: Unpack[CommonOptions],
 ) -> Regression:
-    """Least squares of one series on several over each window.
+    """Least-squares regression of one series on several others over each window.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def rolling_regression(
         The regressors: one series of the shape of `y`, or k of them.
     {window}
     intercept : bool, default True
-        Whether there is a constant among the regressors.
+        Whether to fit an intercept.
     weights : array_like of float, int or bool, of the shape of `y`, optional
         Weight of the squared residual of each row, at least 0. A row of weight 0 counts as an observation.
     {options}
@@ -174,19 +174,19 @@ def rolling_regression(
 
     Notes
     -----
-    A row where any series is missing is ignored; the prediction of a row needs its regressors alone. There
+    A row where any series is missing is ignored; the prediction for a row needs only its regressors. There
     must be as many observations as coefficients, and one more for standard errors and
     `residual`. If a regressor is constant and there is an intercept, or if it is always 0
     and there is none, all results are NaN. Predictions are NaN if windows belong to no row.
 
     Means are computed after one value of the window is subtracted, products are products of deviations from
-    means, and both are merged from the parts of a window. So an offset of the data does not reduce accuracy,
+    means, and both are merged from the parts of a window. So a common offset does not reduce accuracy,
     and values that have left the window have no influence.
     The error of a coefficient is at most ``100 * u * v * g * sd(y) / sd(x)``, and the error of the residual
     variance at most ``(100 + v / 1e5) * u * g**2 * var(y)``, for up to 1e5 observations. Here `v` is the
     largest variance inflation factor, `g` is 1 plus the sum of ``abs(coefficient) * sd(x) / sd(y)``,
     and u = 2**-53; without an intercept, deviations are taken from 0. A residual variance below ``32 * u *
-    var(y)`` is 0. Differences of values must lie between 1e-150 and 1e150.
+    var(y)`` is 0. Differences between values must lie between 1e-150 and 1e150.
 
     Cost: O(k²) per element and O(k³) per row for k regressors, amortised. Source: West, *Updating Mean and
     Variance Estimates*, 1979, doi:10.1145/359146.359153; Chan, Golub and LeVeque, *Algorithms for Computing

@@ -134,7 +134,7 @@ class Sums(Computation):
         return choose(block)
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        """Return what writes all results of a series in one call; see :class:`Computation`."""
         kernel, summand = BoundKernel(variable_windows.sum_windows), self._summand
         subtract = BoundKernel(subtract_mean_row)
         fitted, channels, limit = len(self.outputs) > 1, traits(summand).channels, float(least)

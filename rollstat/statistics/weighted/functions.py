@@ -72,7 +72,7 @@ def rolling_convolve(
         name of a window in :mod:`scipy.signal.windows`, or a tuple of name and parameters such as
         ``("gaussian", 2.0)``, or ``"linear"`` for weights of 1 to m; `window` is then the number of rows.
     window : int, str, timedelta, number, (start, end), Expanding, Forward or BaseIndexer, optional
-        The window of each row, see :ref:`windows`. Default: as many rows as there are weights. In longer
+        The window of each row; see :ref:`windows`. Default: as many rows as there are weights. In longer
         windows the oldest rows have no weight.
     result : {"sum", "mean", "var", "std"}, default "sum"
         The weighted sum; the weighted sum divided by the observations' total weight; the weighted
