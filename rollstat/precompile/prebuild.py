@@ -120,8 +120,11 @@ def prebuild(
     temporary = Path(tempfile.mkdtemp(prefix="rollstat-prebuild-"))
     work = temporary if work is None else work.absolute()
     try:
+        # Dtypes share kernels. A process loads what another has stored, so each begins somewhere else.
+        first = [len(names) * number // len(dtypes) for number in range(len(dtypes))]
+        orders = [names[i:] + names[:i] for i in first]
         with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-            found = list(pool.map(lambda dtype: _files_of(dtype, levels, names, work), dtypes))
+            found = list(pool.map(lambda dtype, order: _files_of(dtype, levels, order, work), dtypes, orders))
         files = {level: set().union(*each) for level, each in zip(levels, zip(*found))}
         stored = work / "rollstat"
         folder.mkdir(parents=True)
