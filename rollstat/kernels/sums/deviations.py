@@ -2,11 +2,11 @@
 
 ::
 
-    window      3   1   .   8        oldest 3, mean 4 = oldest + offset 1
-    distances   1 + 3     + 4        abs((x - oldest) - offset)
+    window      3   1   .   8        reference 3, mean 4 = reference + offset 1
+    distances   1 + 3     + 4        abs((x - reference) - offset)
 
-Means are given as offsets from the oldest observation of each window, so that a large common offset of the
-values costs no digits.
+Means are given as offsets from a reference, one observation of each window, so that a large common offset of
+the values costs no digits.
 
 State: ``lanes``, float64 (8,), the partial sums of one window. Invariant: every window is summed afresh.
 
@@ -22,29 +22,29 @@ from rollstat.kernels.numbers import difference
 
 
 @kernel
-def standardize(own, oldest, offset, deviation, result):
+def standardize(own, reference, offset, deviation, result):
     """Write the distance of the `own` value of each row from the mean, in deviations."""
     for i in range(len(own)):
-        result[i] = (difference(own[i], oldest[i]) - offset[i]) / deviation[i]
+        result[i] = (difference(own[i], reference[i]) - offset[i]) / deviation[i]
 
 
 @kernel(forceinline=True)
-def _distances(lanes, oldest, offset, zero):
+def _distances(lanes, reference, offset, zero):
     """Return the distances of eight values, 0 for NaN."""
-    deviation = (lanes - oldest) - offset
+    deviation = (lanes - reference) - offset
     return replace_nan(negative_to_zero(deviation) + negative_to_zero(zero - deviation), zero)
 
 
 @kernel
-def sum_of_distances(values, oldest, offset, start, end, lanes, result):
+def sum_of_distances(values, reference, offset, start, end, lanes, result):
     """Write the sum of the distances of the observations of every window from their mean.
 
     Parameters
     ----------
     values : ndarray of float64, shape (n,)
         The series; NaN is missing.
-    oldest, offset : ndarray of float64, shape (rows,)
-        The oldest observation of each window, and the mean less this observation; the sum is NaN if the
+    reference, offset : ndarray of float64, shape (rows,)
+        One observation of each window, and the mean less this observation; the sum is NaN if the
         offset is not finite.
     start, end : ndarray of int64, shape (rows,)
         Bounds of any windows.
@@ -55,27 +55,27 @@ def sum_of_distances(values, oldest, offset, start, end, lanes, result):
     """
     zero = broadcast(0.0)
     for i in range(len(start)):
-        old, mean, first, second, j = broadcast(oldest[i]), broadcast(offset[i]), zero, zero, start[i]
+        shift, mean, first, second, j = broadcast(reference[i]), broadcast(offset[i]), zero, zero, start[i]
         while j + 16 <= end[i]:
-            first = first + _distances(load(values, j), old, mean, zero)
-            second = second + _distances(load(values, j + 8), old, mean, zero)
+            first = first + _distances(load(values, j), shift, mean, zero)
+            second = second + _distances(load(values, j + 8), shift, mean, zero)
             j += 16
         store(first + second, lanes, 0)
         total = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
         total += (lanes[4] + lanes[5]) + (lanes[6] + lanes[7])
         while j < end[i]:
-            distance = abs((values[j] - oldest[i]) - offset[i])
+            distance = abs((values[j] - reference[i]) - offset[i])
             total += distance if distance == distance else 0.0
             j += 1
         result[i] = total + (offset[i] - offset[i])
 
 
 @kernel
-def sum_of_integer_distances(values, missing, oldest, offset, start, end, result):
+def sum_of_integer_distances(values, missing, reference, offset, start, end, result):
     """As :func:`sum_of_distances`, for integers that float64 may round; `missing` is empty if none is."""
     for i in range(len(start)):
         total = 0.0
         for j in range(start[i], end[i]):
             if len(missing) == 0 or not missing[j]:
-                total += abs(difference(values[j], oldest[i]) - offset[i])
+                total += abs(difference(values[j], reference[i]) - offset[i])
         result[i] = total

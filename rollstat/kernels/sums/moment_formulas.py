@@ -57,6 +57,17 @@ def _finish_mean(summand, sums, shift_x, shift_y, count, first):
 
 
 @kernel(forceinline=True)
+def _lift_deviation(summand, x, y, shift_x, shift_y):
+    return stack_channels((x - shift_x,))
+
+
+@kernel(forceinline=True)
+def _finish_offset(summand, sums, shift_x, shift_y, count, first):
+    """Return the mean less the shift, and the shift."""
+    return stack_channels((_divide(sums, count), shift_x))
+
+
+@kernel(forceinline=True)
 def _lift_squares(summand, x, y, shift_x, shift_y):
     deviation = x - shift_x
     return stack_channels((deviation, deviation * deviation))
@@ -273,6 +284,7 @@ _UNITS_OF_LINE = (1, -1), (1, 0), (0, 0)
 _TRAITS = {
     "Sum": Traits(1, 1, False, False, _lift_sum, _finish_sum, ((1, 0),)),
     "Mean": Traits(1, 1, False, False, _lift_sum, _finish_mean, ((1, 0),)),
+    "MeanOffset": Traits(1, 1, True, False, _lift_deviation, _finish_offset, ((1, 0), (1, 0))),
     "Variance": Traits(2, 2, True, False, _lift_squares, _finish_variance, ((2, 0),)),
     "StandardDeviation": Traits(2, 2, True, False, _lift_squares, _finish_deviation, ((1, 0),)),
     "StandardError": Traits(2, 2, True, False, _lift_squares, _finish_error, ((1, 0),)),

@@ -12,7 +12,7 @@ from rollstat.operators.layout import computing_dtype
 from rollstat.operators.moments import MeanOffset
 from rollstat.plan import Choice, Computation, Output
 from rollstat.statistics.aggregate.drivers import aggregate, prepare
-from rollstat.statistics.sums.window_sums import block_rows, choose, observations, write_sums
+from rollstat.statistics.sums.window_sums import block_rows, choose, evaluate, observations, write_sums
 from rollstat.windows import Windows
 
 operators: Any = built_in  # type checkers take class attributes of the operators for fields
@@ -47,12 +47,19 @@ class _OfMoments(Computation):
         return choose(block)
 
 
-def _means(block: Block) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Return the mean of each window less its oldest observation, and that observation."""
-    operator, layout = prepare(MeanOffset(), [block.values.dtype])
-    offset, oldest = np.zeros(block.rows), np.zeros(block.rows, computing_dtype(block.values.dtype))
-    aggregate(block, operator, layout, [offset, oldest])
-    return offset, oldest
+def _means(block: Block, values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Return the mean of each window less one of its observations, and that observation.
+
+    `values` are the :func:`observations` of the block.
+    """
+    found = np.empty((2, block.rows))
+    if values.dtype.kind == "f":
+        evaluate(block, MeanOffset(), found, values)
+        return found[0], found[1]
+    operator, layout = prepare(MeanOffset(), [values.dtype])
+    offset, reference = found[0], np.zeros(block.rows, computing_dtype(values.dtype))
+    aggregate(block.over([values]), operator, layout, [offset, reference])
+    return offset, reference
 
 
 def _deliver(result: NDArray[np.float64], out: NDArray[Any]) -> None:
@@ -83,12 +90,11 @@ class ZScore(_OfMoments):
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the z-score of every row; rows whose own value is missing are insufficient."""
         assert block.own_row is not None
-        missing = block.missing
-        deviation, score = np.empty(block.rows), np.empty(block.rows)
-        write_sums(block, operators.StandardDeviation(self._ddof), deviation)
-        offset, oldest = _means(block)
-        own = read_only(block.values[block.own_row].astype(oldest.dtype, copy=False))
-        standardize(own, read_only(oldest), offset, deviation, score)
+        values, missing = observations(block, shifted=True), block.missing
+        deviation, score = np.empty((2, block.rows))
+        evaluate(block, operators.StandardDeviation(self._ddof), deviation[None], values)
+        offset, reference = _means(block, values)
+        standardize(read_only(values[block.own_row]), read_only(reference), offset, deviation, score)
         _deliver(score, results[0])
         undefined = None if missing is None else missing[block.own_row]
         return Outcome(undefined=undefined, algorithm=self.choose(block).name)
@@ -111,12 +117,12 @@ class MeanAbsoluteDeviation(_OfMoments):
 
 def _mean_distances(block: Block, values: NDArray[Any]) -> NDArray[np.float64]:
     """Return the mean distance from the mean of every window; `values` may be integers."""
-    offset, oldest = _means(block.over([values]))
+    offset, reference = _means(block, values)
     total, bounds = np.empty(block.rows), (block.start, block.end)
     if values.dtype.kind == "f":
-        sum_of_distances(values, oldest, offset, *bounds, np.empty(8), total)
+        sum_of_distances(values, reference, offset, *bounds, np.empty(8), total)
     else:
-        sum_of_integer_distances(values, block.mask, oldest, offset, *bounds, total)
+        sum_of_integer_distances(values, block.mask, reference, offset, *bounds, total)
     return total / np.maximum(block.count, 1)
 
 

@@ -332,7 +332,7 @@ def evaluate(
     if block.any_order or x.dtype.kind in "iu" or y.dtype.kind in "iu":
         series = [x] if x is y else [x, y]
         operator = summand
-        if len(out) > 1:
+        if traits(summand).paired and len(out) > 1:
             operator, series = operators.LinearFit(), [y, x]
         prepared = prepare_once(operator, *[each.dtype for each in series])
         aggregate(block.over(series), *prepared, list(out), min_periods=0)
