@@ -224,11 +224,11 @@ class OrderStatistics(Computation):
         algorithm = self.choose(block, block.missing is None).name
         if algorithm == "sorted_window" and self.algorithm == "auto":
             if self._read_sorted(block, min_periods, results):
-                return Outcome(marked=block.nan_below is not None, algorithm=algorithm)
+                return Outcome(marked=_nan_below(block, results) is not None, algorithm=algorithm)
             algorithm = "rank_bits"
         if algorithm == "small_window" and block.missing is not None:
             if self._write_observed(block, min_periods, results):
-                return Outcome(marked=block.nan_below is not None, algorithm=algorithm)
+                return Outcome(marked=_nan_below(block, results) is not None, algorithm=algorithm)
             algorithm = "rank_bits"
         if algorithm in _DRIVERS:
             self._select(algorithm, block, min_periods, results)
@@ -283,7 +283,8 @@ class OrderStatistics(Computation):
         served = [r.kind() == "value" or f.dtype.kind == "f" for r, f in zip(self.requests, results)]
         if not all(served) or block.magnitude > EXACT:
             return False
-        least, mark = (min_periods, 0.0) if block.nan_below is None else (block.nan_below, np.nan)
+        below = _nan_below(block, results)
+        least, mark = (min_periods, 0.0) if below is None else (below, np.nan)
         for request, result in zip(self.requests, results):
             fewest = max(least, request.required)
             small_window.select_observed(block, request.k, request.q, request.code, fewest, mark, result)
@@ -296,7 +297,8 @@ class OrderStatistics(Computation):
             r.kind() != "value" and f.dtype.kind != "f" for r, f in zip(requests, results)
         ):
             return False
-        least, mark = (min_periods, 0.0) if block.nan_below is None else (block.nan_below, np.nan)
+        below = _nan_below(block, results)
+        least, mark = (min_periods, 0.0) if below is None else (below, np.nan)
         one = len(requests) == 1 and results[0].dtype == values.dtype
         found = results[0][None] if one else np.empty((len(requests), block.rows))
         reader = readers.Points(
@@ -360,6 +362,11 @@ class OrderStatistics(Computation):
                 continue
             blend = interpolate if floating else interpolate_whole
             blend(lower, upper, block.count, request.q, request.code, result)
+
+
+def _nan_below(block: Block, results: Sequence[NDArray[Any]]) -> int | None:
+    """Return ``block.nan_below``; None for datetimes, which cannot hold NaN."""
+    return block.nan_below if all(result.dtype.kind == "f" for result in results) else None
 
 
 def _is_narrow(block: Block, requests: int) -> bool:

@@ -26,3 +26,11 @@ def test_all_rows_are_needed(rng, function, arguments, width):
     complete = rollstat.rolling_count(values, width, mode="valid") == width
     assert complete.any()
     np.testing.assert_array_equal(found, np.where(complete, some, np.nan))
+
+
+@pytest.mark.parametrize("kind", ["m8[s]", "M8[s]"])
+def test_spreads_of_times_are_missing_where_windows_have_too_few_rows(kind):
+    times = np.array([48, 7, 5, 1, 9, 2, 8]).astype(kind)
+    found = rollstat.rolling_iqr(times, [2, 1, 1, 2, 0, 2, 0], 0.3, interpolation="nearest", min_periods=2)
+    wanted = np.array(["NaT", "NaT", "NaT", 4, "NaT", 7, "NaT"], "m8[s]")
+    np.testing.assert_array_equal(found, wanted)
