@@ -249,7 +249,7 @@ def test_explanations_of_methods():
 
 
 def of_decimals(values, digits=9, scale=2):
-    pyarrow = pytest.importorskip("pyarrow")
+    pyarrow = pytest.importorskip("pyarrow", reason="only Arrow has decimals")
     return pd.Series(values, dtype=pd.ArrowDtype(pyarrow.decimal128(digits, scale)), name="price")
 
 

@@ -227,8 +227,8 @@ def rolling_argmin(
     has the smallest index. The same options apply as in :func:`rolling_min`, but `mode` must be
     ``"same"`` or ``"valid"``, and positions count from the first element of the data.
 
-    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_min`; the wedge of
-    Lemire stores positions.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as in :func:`rolling_min`; Lemire's
+    wedge stores positions.
 
     Examples
     --------
