@@ -122,16 +122,27 @@ def nan_where_below(lanes, count, minimum):
     return np.where(count < minimum, np.nan, lanes)
 
 
-@lowered(nan_where_below)
-def _nan_where_below(lanes, count, minimum):
-    def generate(context, builder, signature, arguments):
-        below = builder.fcmp_ordered("<", *arguments[1:])
-        nan = ir.Constant(_LLVM_FLOATS, [float("nan")] * LANES)
-        channels = split_channels(builder, arguments[0], lanes)
-        return join_channels(builder, [builder.select(below, nan, channel) for channel in channels])
+def zero_where_below(lanes, count, minimum):
+    """Return `lanes`, all channels of them, with 0 wherever `count` is less than `minimum`."""
+    return np.where(count < minimum, 0.0, lanes)
 
-    if isinstance(lanes, Vector) and lanes.dtype == types.float64 and count == minimum == _FLOATS:
-        return lanes(lanes, count, minimum), generate
+
+def _compile_where_below(function, value):
+    constant = ir.Constant(_LLVM_FLOATS, [value] * LANES)
+
+    @lowered(function)
+    def _where_below(lanes, count, minimum):
+        def generate(context, builder, signature, arguments):
+            below = builder.fcmp_ordered("<", *arguments[1:])
+            channels = split_channels(builder, arguments[0], lanes)
+            return join_channels(builder, [builder.select(below, constant, channel) for channel in channels])
+
+        if isinstance(lanes, Vector) and lanes.dtype == types.float64 and count == minimum == _FLOATS:
+            return lanes(lanes, count, minimum), generate
+
+
+_compile_where_below(nan_where_below, float("nan"))
+_compile_where_below(zero_where_below, 0.0)
 
 
 def nan_changes(leaving, entering):

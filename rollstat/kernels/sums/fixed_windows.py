@@ -36,16 +36,14 @@ block and for the windows that start there. If values are NaN, the shift is the 
 windows that start after this observation do not contain it, and `recompute_unshifted` computes them again.
 
 Error: at most ``22 u * sum(abs(x)) + O(m u**2)``, ``u = 2**-53``, for every width; at most 3 u for fewer
-than 8 values. That is 11 epsilon; the documentation states what follows for each statistic. Windows of fewer
-than 32 values, of fewer than 16 for shifted sums, are summed by themselves, so their bits depend on nothing
-else. The last bits of longer windows depend on where the grid of blocks starts.
+than 8 values. That is 11 epsilon; the documentation states what follows for each statistic. Plain sums of
+fewer than 32 values and shifted sums of up to 8 depend on the values of their window alone. The last bits of
+others depend on where the grid of blocks starts.
 
 Cost: O(1) amortised and O(m) worst case per row, about 20 vector operations for eight rows.
 Source: the block scan of van Herk, doi:10.1016/0167-8655(92)90069-C, and Gil and Werman,
 doi:10.1109/34.211471, with + for min; two-sum: Knuth, The Art of Computer Programming 2, section 4.2.2.
 """
-
-import numpy as np
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import dispatching, prefetch
@@ -66,6 +64,7 @@ from rollstat.kernels.missing.counting import is_observed, observations_between
 from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, series_of
 from rollstat.kernels.sums.short_windows import (
     GROUP,
+    LANE_NUMBERS,
     Job,
     copy_padded,
     copy_spare,
@@ -81,7 +80,6 @@ from rollstat.kernels.sums.short_windows import (
 
 # Vectors by which a prefetch runs ahead: hardware prefetching stops at the end of a page.
 _AHEAD = 32
-_LANE_NUMBERS = np.arange(8.0)
 
 
 @kernel(forceinline=True)
@@ -172,7 +170,7 @@ def _finish_group(job, x, y, i, vectors, place, outer, row, shift_x, shift_y, ou
     summand, counts, suffix = job.summand, job.scratch.counts, job.scratch.suffix
     size = 8 * channel_count(summand)
     prefix = zeros_like(outer)
-    first = broadcast(float(row)) + load(_LANE_NUMBERS, 0)
+    first = broadcast(float(row)) + load(LANE_NUMBERS, 0)
     # These sums end in their lane, because a leaf is complete when its last value has been read.
     one = lift_at(summand, counts, x, y, i - 1, shift_x, shift_y)
     two = one + shift_in_next(one, one, 7)
@@ -330,7 +328,7 @@ def _sum_window(job, x, y, first, count):
         _add_exactly(high, low, 0, part)
     # The last eight values, without the values that the vectors before have.
     already = broadcast(8.0 - width % 8)
-    lanes = load(_LANE_NUMBERS, 0)
+    lanes = load(LANE_NUMBERS, 0)
     last_x = nan_where_below(load(series[0], first + width - 8), lanes, already)
     last_y = nan_where_below(load(series[-1], first + width - 8), lanes, already)
     _add_exactly(high, low, 0, lift_observed(summand, last_x, last_y, shift_x, shift_y))

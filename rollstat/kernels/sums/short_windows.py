@@ -9,24 +9,41 @@
     rest    the last ``width % 8`` values, e.g. of 7: four + (two, four lanes on) + (one, six lanes on)
 
 Plain sums of 8 to 31 values are made of up to three leaves and a rest. Sums of fewer values are added value
-by value in the order of a rest. Shifted sums of up to 15 values are taken value by value, about the first
-value of each window, in two sums. Slopes over rows need no shift: two values at the same distance from the
+by value in the order of a rest. Slopes over rows need no shift: two values at the same distance from the
 middle add their difference times this distance.
+
+Shifted sums of more than 8 values are about one value that eight windows share, like most of their rows::
+
+    window 0    x x x x x x x x|x x x x x|x
+    window 1      x x x x x x x|x x x x x|x x
+    window 7                  x|x x x x x|x x x x x x x x
+                suffixes of a   added     prefixes of a
+                vector          once      vector
+
+Shorter ones, and those of eight windows that share no observation, are taken value by value, about the first
+observation of each window.
 
 If values may be NaN, `scratch.counts` is an array for the observations of each window; else it is None and
 the compiler leaves out all code for counts.
 
 State: scratch memory for the leaves and rests of BLOCK vectors. Invariant: vectors are visited backwards, so
 `two` and `four` of the next vector are known. Every sum is a tree over the values of its window alone: three
-roundings deep up to 8 values, six up to 31. Cost: O(1) per row for leaves and rests, O(m) for shifted
-sums and slopes.
+roundings deep up to 8 values, six up to 31 (ten if shifted). Cost: O(1) per row for leaves and rests, O(m)
+for slopes and shifted sums, an eighth of that for the rows that eight windows share.
 """
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import dispatching, prefetch
-from rollstat.compile.simd.float64x8_math import nan_where_below, replace_unobserved, subtract_product
+from rollstat.compile.simd.float64x8_math import (
+    nan_where_below,
+    replace_unobserved,
+    subtract_product,
+    zero_where_below,
+)
 from rollstat.compile.simd.float_flags import clear_flags, range_left
 from rollstat.compile.simd.vectors import (
     broadcast,
@@ -34,20 +51,24 @@ from rollstat.compile.simd.vectors import (
     load,
     load_like,
     shift_in_next,
+    shift_in_previous,
     stack_channels,
     store,
     store_2d,
     zeros_like,
 )
-from rollstat.kernels.missing.counting import count_vectors, observations_between
+from rollstat.kernels.missing.counting import count_vectors, is_observed, observations_between
 from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, series_of, traits
 
+# Fewest values of a window that `fixed_windows` sums by blocks.
+SHORTEST_OF_BLOCKS = 32
 # Vectors whose leaves stay in the fastest cache between two passes.
 BLOCK = 128
 # Vectors of a group of `fixed_windows`. They are added one by one: larger groups are less accurate, smaller
 # groups slower.
 GROUP = 16
 GAVE_UP, RANGE_LEFT = 1, 2
+LANE_NUMBERS = np.arange(8.0)
 
 
 class Scratch(NamedTuple):
@@ -237,31 +258,88 @@ def _write_leaves(job, x, first, vectors):
 
 
 @kernel
-def _sum_shifted(job, x, y, first, vectors, out, to):
-    """Sum each window about its first observation; return whether a sum is NaN."""
+def _first_shared(series, i, width):
+    """Return the first observed row of those that all eight windows from row `i` on have, or -1."""
+    for row in range(i + 7, i + width):
+        if is_observed(series, row):
+            return row
+    return -1
+
+
+@kernel(forceinline=True)
+def _first_observations(series, i, width):
+    """Return the first observation of each of the eight windows from row `i` on."""
+    x, y = load(series[0], i), load(series[-1], i)
+    for k in range(1, width):
+        next_x, next_y = load(series[0], i + k), load(series[-1], i + k)
+        x, y = replace_unobserved(x, y, next_x), replace_unobserved(y, x, next_y)
+    return x, y
+
+
+@kernel(forceinline=True)
+def _sum_values(job, x, y, i, shift_x, shift_y):
+    """Return the sums of the eight windows from row `i` on, value by value."""
     summand, width, counts = job.summand, job.width, job.scratch.counts
-    series = series_of(summand, x, y)
+    # Two sums: a step of one does not wait for a step of the other.
+    total = lift_at(summand, counts, x, y, i, shift_x, shift_y)
+    other = zeros_like(total)
+    for k in range(1, width - 1, 2):
+        other = other + lift_at(summand, counts, x, y, i + k, shift_x, shift_y)
+        total = total + lift_at(summand, counts, x, y, i + k + 1, shift_x, shift_y)
+    if width % 2 == 0:
+        other = other + lift_at(summand, counts, x, y, i + width - 1, shift_x, shift_y)
+    return total + other
+
+
+@kernel(forceinline=True)
+def _sum_about_one(job, x, y, i, shift_x, shift_y):
+    """Return the sums of the eight windows from row `i` on: suffixes, the rows of all, and prefixes."""
+    summand, counts = job.summand, job.scratch.counts
+    last = i + job.width - 1
+    suffix = lift_at(summand, counts, x, y, i, shift_x, shift_y)
+    prefix = lift_at(summand, counts, x, y, last, shift_x, shift_y)
+    zero = zeros_like(suffix)
+    shared = zero
+    rows = job.width - 9
+    if rows % 8:  # the rows before the last one, without those that the whole vectors have
+        shared = lift_at(summand, counts, x, y, last - 8, shift_x, shift_y)
+        shared = zero_where_below(shared, load(LANE_NUMBERS, 0), broadcast(float(8 - rows % 8)))
+    for k in range(i + 8, i + 8 + rows // 8 * 8, 8):
+        shared = shared + lift_at(summand, counts, x, y, k, shift_x, shift_y)
+    shared = shared + shift_in_next(shared, shared, 4)
+    shared = shared + shift_in_next(shared, shared, 2)
+    shared = shared + shift_in_next(shared, shared, 1)
+    suffix = suffix + shift_in_next(suffix, zero, 1)
+    suffix = suffix + shift_in_next(suffix, zero, 2)
+    suffix = suffix + shift_in_next(suffix, zero, 4)
+    prefix = prefix + shift_in_previous(zero, prefix, 1)
+    prefix = prefix + shift_in_previous(zero, prefix, 2)
+    prefix = prefix + shift_in_previous(zero, prefix, 4)
+    return (suffix + prefix) + shared
+
+
+@kernel
+def _sum_shifted(job, x, y, first, vectors, out, to):
+    """Sum each window about a value that it has; return whether a sum is NaN."""
+    width, counts = job.width, job.scratch.counts
+    series = series_of(job.summand, x, y)
     found_nan = False
     for j in range(vectors):
         i = first + 8 * j
-        shift_x = load(series[0], i)
-        shift_y = load(series[-1], i)
-        if counts is not None:
-            for k in range(1, width):
-                previous = shift_x
-                shift_x = replace_unobserved(shift_x, shift_y, load(series[0], i + k))
-                shift_y = replace_unobserved(shift_y, previous, load(series[-1], i + k))
-        # Two sums: a step of one does not wait for a step of the other.
-        total = lift(summand, shift_x, shift_y, shift_x, shift_y)
-        other = zeros_like(total)
-        for k in range(1, width - 1, 2):
-            other = other + lift_at(summand, counts, x, y, i + k, shift_x, shift_y)
-            total = total + lift_at(summand, counts, x, y, i + k + 1, shift_x, shift_y)
-        if width % 2 == 0:
-            other = other + lift_at(summand, counts, x, y, i + width - 1, shift_x, shift_y)
-        total = total + other
+        shared = -1
+        if width > 8:
+            shared = i + 7 if counts is None else _first_shared(series, i, width)
+        if shared >= 0:
+            shift_x, shift_y = broadcast(series[0][shared]), broadcast(series[-1][shared])
+            total = _sum_about_one(job, x, y, i, shift_x, shift_y)
+        else:
+            shift_x, shift_y = load(series[0], i), load(series[-1], i)
+            if counts is not None:
+                shift_x, shift_y = _first_observations(series, i, width)
+            total = _sum_values(job, x, y, i, shift_x, shift_y)
         found_nan |= contains_nan(total)
-        write_windows(job, 8 * j, shift_y, total, shift_x, shift_y, out, to + 8 * j)
+        start = load(series[-1], i)  # the first row, for a summand of rows
+        write_windows(job, 8 * j, start, total, shift_x, shift_y, out, to + 8 * j)
     return found_nan
 
 

@@ -54,6 +54,7 @@ from rollstat.kernels.sums.moment_formulas import traits
 from rollstat.kernels.sums.short_windows import (
     GAVE_UP,
     RANGE_LEFT,
+    SHORTEST_OF_BLOCKS,
     scratch_sizes,
     sum_short_windows,
 )
@@ -420,9 +421,9 @@ def _scan_with_missing(
     """
     width, min_count = block.width, float(block.nan_below or 0)
     counts, *scratch = _scan_scratch(summand, width)
-    outcome = _scan_by(summand, width)(summand, x, y, width, min_count, counts, *scratch, out)
+    outcome = _scan_by(width)(summand, x, y, width, min_count, counts, *scratch, out)
     left = bool(outcome & RANGE_LEFT)
-    if width < _shortest_of_blocks(summand) or not traits(summand).shifted or not may_lack_shift:
+    if width < SHORTEST_OF_BLOCKS or not traits(summand).shifted or not may_lack_shift:
         return left
     rows = np.empty(0, np.int64)
     number, left_by_some = recompute_unshifted(summand, x, y, width, min_count, *scratch, rows, out)
@@ -435,15 +436,9 @@ def _scan_with_missing(
     return left or left_by_some
 
 
-def _shortest_of_blocks(summand: Any) -> int:
-    """Return the fewest values of a window that is summed by blocks."""
-    known = traits(summand)
-    return 16 if known.shifted and not known.in_pairs else 32
-
-
-def _scan_by(summand: Any, width: int) -> Any:
+def _scan_by(width: int) -> Any:
     """Return the kernel for windows of `width` values."""
-    return sum_short_windows if width < _shortest_of_blocks(summand) else sum_fixed_windows
+    return sum_short_windows if width < SHORTEST_OF_BLOCKS else sum_fixed_windows
 
 
 def _scan_scratch(summand: Any, width: int) -> list[NDArray[np.float64]]:
@@ -470,7 +465,7 @@ def _scan(
 ) -> tuple[bool, bool]:
     """Scan; return whether a value may be missing, and whether sums may have left the range of float64."""
     scratch = _scan_scratch(summand, block.width)[1:]
-    outcome = _scan_by(summand, block.width)(summand, x, y, block.width, 0.0, None, *scratch, out)
+    outcome = _scan_by(block.width)(summand, x, y, block.width, 0.0, None, *scratch, out)
     return bool(outcome & GAVE_UP), bool(outcome & RANGE_LEFT)
 
 

@@ -116,7 +116,7 @@ def test_bits_do_not_depend_on_the_blocks(width, summand, rng):
         assert np.array_equal(np.concatenate(parts), whole)
 
 
-@pytest.mark.parametrize("width", [3, 15])
+@pytest.mark.parametrize("width", [3, 8])
 def test_short_windows_depend_on_their_values_alone(width, rng):
     window = rng.standard_normal(width)
     values = rng.standard_normal(500)

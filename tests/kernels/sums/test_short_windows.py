@@ -40,3 +40,19 @@ def test_moments_of_a_large_offset_keep_their_digits(rng):
     for width in (2, 7, 8, 15, 16, 23, 24):
         near, far = (rollstat.rolling_var(x, width, mode="valid") for x in (small, small + 2.0**40))
         np.testing.assert_allclose(far, near, rtol=1e-13)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.9])
+def test_moments_of_integers_are_exact_about_any_observation(share, rng):
+    values = rng.integers(-9, 9, 9_000).astype(float)
+    values[rng.random(len(values)) < share] = np.nan
+    values[4_000:4_040] = np.nan  # no observation is shared by eight windows
+    values[4_010:4_030:9] = 5.0
+    for width in (2, 8, 9, 10, 16, 17, 24, 25, 31, 32):
+        windows = np.lib.stride_tricks.sliding_window_view(values, width)
+        count = np.maximum(np.isfinite(windows).sum(axis=1), 1)
+        totals = np.nansum(windows, axis=1)
+        wanted = (count * np.nansum(windows**2, axis=1) - totals**2) / count**2
+        wanted[np.isnan(windows).all(axis=1)] = np.nan
+        found = rollstat.rolling_var(values, width, ddof=0, min_periods=1, mode="valid")
+        np.testing.assert_allclose(found, wanted, rtol=8 * width * 2.0**-53, err_msg=str(width))
