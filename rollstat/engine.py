@@ -301,14 +301,12 @@ class Call(NamedTuple):
     finish: Callable[..., Any] | None = None
     derive: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 
-    def _checked(
-        self, repeatable: bool
-    ) -> tuple[Plan, list[NDArray[Any]], NDArray[np.bool_] | None, list[Any]]:
-        """Return the plan, the arrays, their mask and the arrays given as `out`, or raise.
+    def _checked(self, repeatable: bool) -> tuple[Plan, list[NDArray[Any]], NDArray[np.bool_] | None]:
+        """Return the plan, the arrays and their mask, or raise.
 
         A `repeatable` plan does not depend on the times of this call.
         """
-        options, names = self.options, self.names
+        options, names = self.options._replace(out=None), self.names  # a plan serves calls with any `out`
         _reject_table(names, self.arrays, options.axis)
         checked = [check_array(name, array) for name, array in zip(names, self.arrays)]
         shape = checked[0].shape
@@ -332,8 +330,7 @@ class Call(NamedTuple):
         )
         if options.nan_policy == "raise":
             reject_missing(checked, mask)
-        targets = check_out(options.out, [plan.result_shape] * len(plan.dtypes), plan.dtypes, self.stack)
-        return plan, checked, mask, targets
+        return plan, checked, mask
 
     def _extended(self) -> tuple["Call", Plan, NDArray[np.int64], NDArray[np.int64] | None, list[Any]]:
         """Return the call over arrays that extend beyond their edges, all of whose windows are full.
@@ -341,7 +338,8 @@ class Call(NamedTuple):
         Return also the plan without this extension, the row of each row of these arrays, the rows of results
         unless all, and the arrays given as `out`.
         """
-        plan, checked, mask, targets = self._checked(False)
+        plan, checked, mask = self._checked(False)
+        targets = _checked_out(plan, self.options.out)
         options, axis, offsets = self.options, plan.axis, self.options.offsets(plan.shape[plan.axis])
         windows = options.windows(self.window, offsets)
         if not isinstance(windows, FixedWindows) or windows.kind.startswith("expanding"):
@@ -402,10 +400,10 @@ class Call(NamedTuple):
         if self.options.mode in EXTENSIONS:
             return self._run_extended()
         key = None if depends_on_time(self.window) else key
-        plan, checked, mask, targets = self._checked(key is not None)
+        plan, checked, mask = self._checked(key is not None)
         if key is not None and not plan.computation.once:
             keep_plan(key, plan)
-        return execute(plan, checked, mask, self.options.times, targets)
+        return execute(plan, checked, mask, self.options.times, self.options.out)
 
     def explain(self, statistic: str) -> Explanation:
         """Return the plan as text and attributes."""
@@ -413,6 +411,7 @@ class Call(NamedTuple):
             return self._extended()[0].explain(statistic)
         repeatable = not depends_on_time(self.window) and self.options.at is None
         plan = self._checked(repeatable and key_of_arrays(self.arrays, self.options.times) is not None)[0]
+        _checked_out(plan, self.options.out)
         return explain_plan(plan.over(self.options.times) if plan.timed else plan, statistic)
 
 
@@ -464,7 +463,7 @@ def execute(
     arrays: Sequence[NDArray[Any]],
     mask: NDArray[np.bool_] | None = None,
     times: Any = None,
-    targets: Sequence[Any] = (),
+    out: Any = None,
 ) -> Any:
     """Compute a plan and return what the function returns.
 
@@ -478,9 +477,10 @@ def execute(
         Where there is no observation, if arrays are masked.
     times : ndarray or None
         The times of the call, for a plan that serves several calls.
-    targets : sequence of ndarray
-        Receive the results, if there are any.
+    out : ndarray, sequence of ndarray or None
+        Receives the results.
     """
+    targets = _checked_out(plan, out)
     if plan.derive is not None and len(arrays) <= len(plan.others):
         arrays = [*arrays, plan.derive(times.view(np.int64))]
     if plan.timed:
@@ -508,7 +508,12 @@ def execute(
         plan.windows.put_back(line)
     for output, value in plan.row_fill:
         results[output][results[output] < 0] = value
-    return _returned(plan, results, masks, targets)
+    return _returned(plan, results, masks, targets, out)
+
+
+def _checked_out(plan: Plan, out: Any) -> list[Any]:
+    """Return the arrays given as `out`, one for each result, or raise."""
+    return check_out(out, [plan.result_shape] * len(plan.dtypes), plan.dtypes, plan.stack)
 
 
 def _end_to_end(lines: NDArray[Any]) -> NDArray[Any]:
@@ -516,7 +521,9 @@ def _end_to_end(lines: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(lines).reshape(1, -1)
 
 
-def _returned(plan: Plan, results: list[NDArray[Any]], masks: list[Any], targets: Sequence[Any]) -> Any:
+def _returned(
+    plan: Plan, results: list[NDArray[Any]], masks: list[Any], targets: Sequence[Any], out: Any
+) -> Any:
     """Return what a function returns, in the shape of its input."""
     where = plan.shape, plan.axis, plan.kept
     arrays = [shaped(result, *where) for result in results]
@@ -529,7 +536,7 @@ def _returned(plan: Plan, results: list[NDArray[Any]], masks: list[Any], targets
         arrays = [np.ma.MaskedArray(array, mask) for array, mask in zip(arrays, masks)]
     if plan.stack:
         whole: Any = results[0].base  # of which the results are views
-        stacked = shaped(whole, *where) if plan.options.out is None else plan.options.out
+        stacked = shaped(whole, *where) if out is None else out
         stacked = np.ma.MaskedArray(stacked, np.stack(masks)) if masks else stacked
         return stacked if plan.finish is None else plan.finish(stacked)
     if plan.finish is not None:

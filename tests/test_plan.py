@@ -251,7 +251,21 @@ def test_segments_of_a_kept_plan_may_change_afterwards():
     assert len(kept_plans) == 2
 
 
-@pytest.mark.parametrize("options", [{"out": np.zeros(5)}, {"nan_policy": "raise"}, {"segments": [0, 2, 5]}])
+def test_calls_with_and_without_out_share_a_plan():
+    forget_plans()
+    values = np.array([3.0, 1.0, 2.0])
+    first, second = np.zeros((2, 3))
+    assert rollstat.rolling_min(values, 2, min_periods=1, out=first) is first
+    assert rollstat.rolling_min(values, 2, min_periods=1, out=second) is second
+    third = rollstat.rolling_min(values, 2, min_periods=1)
+    with pytest.raises(ValueError, match="out must have shape"):
+        rollstat.rolling_min(values, 2, min_periods=1, out=np.zeros(4))
+    for found in (first, second, third):
+        np.testing.assert_array_equal(found, [3.0, 1.0, 1.0])
+    assert len(kept_plans) == 1
+
+
+@pytest.mark.parametrize("options", [{"nan_policy": "raise"}, {"segments": [0, 2, 5]}])
 def test_calls_whose_plan_serves_no_other(options):
     forget_plans()
     rollstat.rolling_min(np.zeros(5), 2, min_periods=1, **options)

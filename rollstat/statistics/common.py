@@ -34,7 +34,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _OWN_KINDS = (np.ndarray, list, tuple, np.ma.MaskedArray)
 # Arguments of these types that are equal mean the same.
 _SIMPLE_TYPES = {int, float, str, bool, bytes, type(None), Expanding}
-_OF_DATA = {"at", "nan_policy", "times", "halflife", "segments"}  # options that are keys in other forms
+# Options that are keys in other forms, or none.
+_OF_DATA = {"at", "nan_policy", "times", "halflife", "segments", "out"}
 _MOST_SEGMENTS = 1_000  # of calls whose plans are kept
 
 _SERIES = """\
@@ -144,6 +145,8 @@ def _call_key(name: str, arrays: tuple[Any, ...], others: tuple[Any, ...], optio
         segments = options.get("segments")
         if type(segments) is np.ndarray and segments.dtype == np.int64 and segments.size <= _MOST_SEGMENTS:
             options = {**options, "segments": segments.tobytes()}
+        if "out" in options:
+            options = {name: value for name, value in options.items() if name != "out"}
     key = key_of_arrays(arrays, times, not decays)
     if key is None:
         return None
@@ -242,7 +245,7 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
             key = _call_key(short, arrays, arguments[series:], options)
             plan = kept_plans.get(key)
             if plan is not None:
-                return execute(plan, arrays, times=options.get("times"))
+                return execute(plan, arrays, times=options.get("times"), out=options.get("out"))
             if _is_own(arguments):
                 return _run(resolved(*arguments, **options), key, arrays)
             return call_like(function, over_own, arguments, options)
