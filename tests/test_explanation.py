@@ -48,7 +48,8 @@ def ran(monkeypatch):
 
 def arguments(name, rng, missing=False, length=400):
     statistic = REGISTRY[name]
-    values = [rng.standard_normal(length) for _ in range(statistic.series)]
+    first, *others = (rng.standard_normal(length) for _ in range(statistic.series))
+    values = [first, *map(np.abs, others)]  # weights
     if missing:
         for array in values:
             array[rng.random(length) < 0.1] = np.nan

@@ -28,11 +28,14 @@ from rollstat.compile.simd.float64x8_math import (
     clip,
     divide,
     divide_finite,
+    nan_where_below,
     negative_to_zero,
     square_root,
     subtract_product,
 )
 from rollstat.compile.simd.vectors import broadcast, channels_of, replace_nan, stack_channels
+
+_LEAST = float(np.nextafter(0.0, 1.0))
 
 
 @kernel(forceinline=True)
@@ -54,6 +57,28 @@ def _divide(lanes, divisor):
 @kernel(forceinline=True)
 def _finish_mean(summand, sums, shift_x, shift_y, count, first):
     return _divide(sums, count)
+
+
+@kernel(forceinline=True)
+def _lift_weighted(summand, x, y, shift_x, shift_y):
+    return stack_channels((x * y, y))
+
+
+@kernel(forceinline=True)
+def _finish_weighted(summand, sums, shift_x, shift_y, count, first):
+    total, weight = channels_of(sums)
+    return nan_where_below(total / weight, weight, broadcast(_LEAST))  # no weight is negative
+
+
+@kernel(forceinline=True)
+def _lift_shortfall(summand, x, y, shift_x, shift_y):
+    shortfall = negative_to_zero(broadcast(0.0) - x)  # below 0: a target has been subtracted
+    return stack_channels((shortfall * shortfall,))
+
+
+@kernel(forceinline=True)
+def _finish_shortfall(summand, sums, shift_x, shift_y, count, first):
+    return square_root(_divide(sums, count))
 
 
 @kernel(forceinline=True)
@@ -284,6 +309,8 @@ _UNITS_OF_LINE = (1, -1), (1, 0), (0, 0)
 _TRAITS = {
     "Sum": Traits(1, 1, False, False, _lift_sum, _finish_sum, ((1, 0),)),
     "Mean": Traits(1, 1, False, False, _lift_sum, _finish_mean, ((1, 0),)),
+    "PlainWeightedMean": Traits(2, 2, False, True, _lift_weighted, _finish_weighted, ((1, 0),)),
+    "PlainDownsideDeviation": Traits(1, 2, False, False, _lift_shortfall, _finish_shortfall, ((1, 0),)),
     "MeanOffset": Traits(1, 1, True, False, _lift_deviation, _finish_offset, ((1, 0), (1, 0))),
     "Variance": Traits(2, 2, True, False, _lift_squares, _finish_variance, ((2, 0),)),
     "StandardDeviation": Traits(2, 2, True, False, _lift_squares, _finish_deviation, ((1, 0),)),

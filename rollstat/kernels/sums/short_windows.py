@@ -177,10 +177,10 @@ def lift_at(summand, counts, x, y, i, shift_x, shift_y):
 
 
 @kernel(forceinline=True)
-def _terms(job, x, i):
+def _terms(job, x, y, i):
     """Return the terms of the eight rows from `i` on, without a shift."""
     zero = broadcast(0.0)
-    return lift_at(job.summand, job.scratch.counts, x, x, i, zero, zero)
+    return lift_at(job.summand, job.scratch.counts, x, y, i, zero, zero)
 
 
 @kernel(forceinline=True)
@@ -223,19 +223,19 @@ def copy_spare(spare, first, last, out):
 
 
 @kernel
-def _write_leaves(job, x, first, vectors):
+def _write_leaves(job, x, y, first, vectors):
     """Write the sums of 8 and of ``width % 8`` values from every row of the `vectors` from `first` on."""
     leaf, rest = job.scratch.leaf, job.scratch.rest
     remainder = job.width % 8
     size = 8 * channel_count(job.summand)
-    one = _terms(job, x, first + 8 * vectors)
+    one = _terms(job, x, y, first + 8 * vectors)
     two = one + shift_in_next(one, one, 1)
     four = two + shift_in_next(two, two, 2)
     for j in range(vectors - 1, -1, -1):
         # Hardware prefetching does not follow a loop that runs backwards: request the next block.
         prefetch(x, first + 8 * (j + BLOCK))
         next_one, next_two, next_four = one, two, four
-        one = _terms(job, x, first + 8 * j)
+        one = _terms(job, x, y, first + 8 * j)
         two = one + shift_in_next(one, next_one, 1)
         four = two + shift_in_next(two, next_two, 2)
         store(four + shift_in_next(four, next_four, 4), leaf, size * j)
@@ -368,7 +368,7 @@ def _sum_pairs(job, x, y, first, vectors, out, to):
 
 
 @kernel
-def _sum_few(job, x, first, vectors, out, to):
+def _sum_few(job, x, y, first, vectors, out, to):
     """Sum each window of fewer than eight values directly; return whether a sum is NaN."""
     found_nan = False
     zero = broadcast(0.0)
@@ -377,18 +377,18 @@ def _sum_few(job, x, first, vectors, out, to):
         # The additions that neighbouring windows share take less time than storing their sums would.
         i = first + 8 * j
         if left == 1:
-            total = _terms(job, x, i)
+            total = _terms(job, x, y, i)
         elif left < 4:
-            total = _terms(job, x, i) + _terms(job, x, i + 1)
+            total = _terms(job, x, y, i) + _terms(job, x, y, i + 1)
             if left == 3:
-                total = total + _terms(job, x, i + 2)
+                total = total + _terms(job, x, y, i + 2)
         else:
-            two = _terms(job, x, i + 2) + _terms(job, x, i + 3)
-            total = (_terms(job, x, i) + _terms(job, x, i + 1)) + two
+            two = _terms(job, x, y, i + 2) + _terms(job, x, y, i + 3)
+            total = (_terms(job, x, y, i) + _terms(job, x, y, i + 1)) + two
             if left & 2:
-                total = total + (_terms(job, x, i + 4) + _terms(job, x, i + 5))
+                total = total + (_terms(job, x, y, i + 4) + _terms(job, x, y, i + 5))
             if left & 1:
-                total = total + _terms(job, x, i + left - 1)
+                total = total + _terms(job, x, y, i + left - 1)
         found_nan |= contains_nan(total)
         write_windows(job, 8 * j, zero, total, zero, zero, out, to + 8 * j)
     return found_nan
@@ -398,14 +398,14 @@ def _sum_few(job, x, first, vectors, out, to):
 def _sum_leaves(job, x, y, first, vectors, out, to):
     """Sum each window as up to three leaves and the rest; return whether a sum is NaN."""
     if job.width < 8:
-        return _sum_few(job, x, first, vectors, out, to)
+        return _sum_few(job, x, y, first, vectors, out, to)
     leaf, rest = job.scratch.leaf, job.scratch.rest
     size = 8 * channel_count(job.summand)
     leaves = job.width // 8
     found_nan = False
     zero = broadcast(0.0)
     model = lift(job.summand, zero, zero, zero, zero)
-    _write_leaves(job, x, first, vectors + leaves)
+    _write_leaves(job, x, y, first, vectors + leaves)
     for j in range(vectors):
         total = load_like(leaf, size * j, model)
         for k in range(j + 1, j + leaves):

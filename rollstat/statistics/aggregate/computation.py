@@ -22,9 +22,15 @@ from rollstat.operators.layout import Layout, computing_dtype, describe_function
 from rollstat.plan import IN_ANY_ORDER, NAMED, SHORT, Bounds, Choice, Computation, OneCall, Output
 from rollstat.results import convert
 from rollstat.statistics.aggregate import drivers
+from rollstat.statistics.sums import window_sums
 from rollstat.statistics.sums.float_range import combine_within_range, may_leave_range, power_of
 from rollstat.windows import Windows
 
+_OF_SUMS = Choice(
+    "fixed_windows",
+    "plain sums over windows of one width",
+    (("operator_scan", "a weight is negative, or a value is extreme"),),
+)
 _KINDS = {"f": "float", "i": "integer", "u": "integer", "b": "truth"}
 
 
@@ -65,6 +71,7 @@ class Combination(Computation):
         self._dtype = dtype
         self._operator, self._layout = drivers.prepare(operator, dtypes)
         self._algorithm = algorithm
+        self._has_sums = algorithm == "auto" and window_sums.has_plain_sums(operator)
         self.one_block = algorithm == "greedy"
         self.any_order = algorithm in ("auto", "static_tree")
         self.knows_rows = kind is None and bool(getattr(operator, "with_row", False))
@@ -80,12 +87,14 @@ class Combination(Computation):
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows."""
-        return drivers.block_rows(width)
+        return window_sums.block_rows(width) if self._has_sums else drivers.block_rows(width)
 
     def choose(self, block: Block) -> Choice:
         """Return the algorithm for a block."""
         if block.any_order:
             return Choice("static_tree", IN_ANY_ORDER)
+        if self._has_sums and block.width:
+            return _OF_SUMS
         if self._algorithm == "auto":
             return Choice("operator_scan", "the fastest for any windows of numbers")
         return Choice(self._algorithm, NAMED)
@@ -103,6 +112,11 @@ class Combination(Computation):
         if getattr(self._operator, "rounds_integers", False):
             for values in (block.values, *block.others):
                 warn_of_rounding(values)
+        if algorithm == _OF_SUMS.name:
+            outcome = window_sums.write_moderate(block, self._operator, *results)
+            if outcome is not None:
+                return outcome
+            algorithm = "operator_scan"
         drivers.aggregate(block, self._operator, self._layout, results, algorithm, min_periods)
         return Outcome(algorithm=algorithm, base_added=True)
 

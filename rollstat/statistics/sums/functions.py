@@ -314,7 +314,7 @@ def rolling_decayed_mean(
     series=2,
     exact=False,
     error_bound=(
-        "8 * u * sum(abs(arr * other)) / abs(sum(other)) "
+        "48 * u * sum(abs(arr * other)) / abs(sum(other)) "
         "if m * u * sum(abs(other)) < abs(sum(other)) else inf",
     ),
     **COMBINED,
@@ -345,12 +345,12 @@ def rolling_weighted_mean(
     Notes
     -----
     A row where the value or the weight is missing is ignored. Rows that have left the window have no
-    influence. Sums are compensated: the error is at most
-    ``{error bound}`` for m observations, with u = 2**-53. If weights of both signs cancel to less than
-    ``m * u`` of their size, the result may be any number, inf or NaN. Nothing overflows or
-    underflows unless the result does.
+    influence. The error is at most ``{error bound}`` for m observations, with u = 2**-53: sums are
+    compensated if a weight is negative. If weights of both signs cancel to less than ``m * u`` of their
+    size, the result may be any number, inf or NaN. Nothing overflows or underflows unless the result does.
 
-    Cost: O(1) combinations per element amortised. Source: as in :func:`rolling_aggregate`.
+    Cost: O(1) per element amortised. Source: as in :func:`rolling_sum` for windows of one width, as in
+    :func:`rolling_aggregate` for others.
 
     Examples
     --------
@@ -1111,7 +1111,8 @@ def rolling_downside_deviation(
     neither overflow nor underflow. The error is at most ``{error bound}`` for m observations, with
     u = 2**-53.
 
-    Cost: O(1) combinations per element amortised. Source: as in :func:`rolling_aggregate`.
+    Cost: O(1) per element amortised. Source: as in :func:`rolling_sum` for windows of one width, as in
+    :func:`rolling_aggregate` for others.
 
     Examples
     --------

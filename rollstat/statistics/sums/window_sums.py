@@ -242,6 +242,27 @@ def write_sums(block: Block, summand: Any, *outputs: NDArray[Any]) -> Outcome:
     return outcome
 
 
+def has_plain_sums(operator: Any) -> bool:
+    """Return whether :func:`write_moderate` computes an operator."""
+    return isinstance(operator, (operators.WeightedMean, operators.DownsideDeviation))
+
+
+def write_moderate(block: Block, operator: Any, out: NDArray[Any]) -> Outcome | None:
+    """Write the results of an operator that plain sums of moderate numbers give; None if they do not.
+
+    Weights must not be negative, or the sums could be small differences of large ones.
+    """
+    series = [block.values, *block.others]
+    if not block.width or any(is_large(values) for values in series):
+        return None
+    if getattr(operator, "target", 0.0):
+        series = [read_only(np.subtract(block.values, operator.target, dtype=np.float64))]
+        block = block.over(series)
+    if not all(map(is_moderate, series)) or any((weights < 0).any() for weights in block.others):
+        return None
+    return write_sums(block, operator.unscaled(block.width)[0], out)
+
+
 def _deliver(result: NDArray[np.float64], out: NDArray[Any]) -> None:
     """Write `result` in the dtype of `out`; values that float32 cannot hold become infinite."""
     if result is not out:

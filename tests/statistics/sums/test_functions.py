@@ -60,6 +60,46 @@ def test_weighted_means_of_integers_do_not_overflow(dtype):
     np.testing.assert_allclose(out[1:], exact, rtol=1e-15)
 
 
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_weighted_means_by_plain_sums_and_by_the_operator(sign, gaps, rng):
+    values, weights = rng.standard_normal((2, 9_000)) * 2.0**30
+    weights = np.abs(weights)
+    values[rng.random(9_000) < gaps] = np.nan
+    weights[100:200] = 0.0
+    weights[0] *= sign  # one negative weight, and the operator computes all
+    weights[rng.random(9_000) < gaps] = np.nan
+    for window in (1, 5, 8, 21, 40, 101, 300):
+        found = rollstat.rolling_weighted_mean(values, weights, window, min_periods=1)
+        choices = str(rollstat.explain("weighted_mean", values, weights, window))
+        assert "fixed_windows" in choices
+        for i in (*range(0, 400, 7), *range(400, 9_000, 431)):
+            pairs = list(zip(values[max(i + 1 - window, 0) : i + 1], weights[max(i + 1 - window, 0) : i + 1]))
+            pairs = [(Fraction(x), Fraction(w)) for x, w in pairs if x == x and w == w]
+            total = sum(w for _, w in pairs)
+            if total == 0:
+                assert np.isnan(found[i])
+                continue
+            size = sum(abs(x * w) for x, w in pairs) / abs(total)
+            assert abs(Fraction(found[i]) - sum(x * w for x, w in pairs) / total) <= 48 * size / 2**53
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**-400, 2.0**400])
+@pytest.mark.parametrize("target", [0.0, 0.5])
+def test_downside_deviations_at_any_scale(target, scale, rng):
+    values = rng.integers(-8, 8, 9_000) * scale
+    values[rng.random(9_000) < 0.1] = np.nan
+    below = np.minimum(values / scale - target, 0.0)
+    for window in (1, 7, 8, 31, 40, 200):
+        found = rollstat.rolling_downside_deviation(
+            values, window, target * scale, min_periods=1, mode="valid"
+        )
+        seen = np.lib.stride_tricks.sliding_window_view(below, window)
+        count = np.isfinite(seen).sum(axis=1)
+        wanted = np.sqrt(np.nansum(seen**2, axis=1) / np.where(count, count, np.nan)) * scale
+        np.testing.assert_allclose(found, wanted, rtol=(6 * window + 3) * 2.0**-53)
+
+
 def test_an_algorithm_that_does_not_apply_raises():
     values = np.arange(6.0)
     with pytest.raises(ValueError, match=r"supports sum: 'operator_scan'.*'daba'.*got 'wedge'"):
