@@ -248,7 +248,8 @@ def plot(data: dict[str, Any], output: Path, style: str = "default") -> None:
             axes.grid(color="#8884", linewidth=0.5)
         panels[0][0].set_ylabel("nanoseconds per value")
         handles = {label: h for axes in panels[0] for h, label in zip(*axes.get_legend_handles_labels())}
-        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, frameon=False)
+        # On phones the left part of the plot is seen first.
+        figure.legend(handles.values(), handles.keys(), loc="outside lower left", ncols=4, frameon=False)
         figure.savefig(output, transparent=True, metadata={"Date": None})
         plt.close(figure)
 
