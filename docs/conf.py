@@ -54,6 +54,7 @@ nb_execution_timeout = 300  # seconds for each cell; a first import of matplotli
 nb_execution_raise_on_error = True
 nb_output_stderr = "remove"  # the message of the first call that compiles
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"  # long names of classes do not fit beside the page
 templates_path = ["_templates"]
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
