@@ -156,8 +156,8 @@ def _combined(operator) -> str:
 
 def _operators() -> str:
     """Return the table of the operators, with an example of each, and the pages of the protocol."""
-    protocol = ["Operator", "Layout", "as_operator", "check_operator", "describe", "function_operator"]
-    built_in = sorted(set(operators.__all__) - set(protocol))
+    protocol = ["Operator", "Layout", "as_operator", "describe", "function_operator"]
+    built_in = sorted(set(operators.__all__) - {*protocol, "check_operator"})
     lines = [
         ".. currentmodule:: rollstat.operators",
         "",
@@ -172,6 +172,7 @@ def _operators() -> str:
         lines += [f"   * - :class:`{name}`", f"     - {_summary(operator)}", f"     - {_combined(operator)}"]
     lines += ["", ".. autosummary::", "   :toctree: generated", ""]
     lines += [f"   {name}" for name in [*protocol, *built_in]]
+    lines += ["", ":func:`rollstat.check_operator` tests whether an operator is associative."]
     return "\n".join(lines) + "\n"
 
 
