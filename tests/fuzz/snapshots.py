@@ -6,7 +6,6 @@ it makes the call.
 """
 
 import faulthandler
-import resource
 import subprocess
 import sys
 import warnings
@@ -65,7 +64,10 @@ def run(seed: int, calls: int, names: Sequence[str] = NAMES, before: str = "") -
 
 def work(seed: int, first: int, last: int, names: Sequence[str] = NAMES) -> None:
     """Make calls in this process."""
-    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    if sys.platform == "linux":  # other systems do not limit memory like this; Windows lacks the module
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
     warnings.simplefilter("ignore")
     for number in range(first, last):
         print(number, flush=True)
