@@ -21,6 +21,7 @@ CALLS = {
     "median": rollstat.rolling_median,
     "lower quantile": lambda x, m: rollstat.rolling_quantile(x, m, 0.3, interpolation="lower"),
     "quantile": lambda x, m: rollstat.rolling_quantile(x, m, 0.85, min_periods=1),
+    "quantiles": lambda x, m: rollstat.rolling_quantile(x, m, [0.1, 0.85, 0.5], min_periods=1),
     "iqr": rollstat.rolling_iqr,
     "min": rollstat.rolling_min,
     "max": lambda x, m: rollstat.rolling_max(x, m, min_periods=1),

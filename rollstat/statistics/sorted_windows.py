@@ -36,14 +36,21 @@ def sorted_in_one_call(
     distances : bool
         Whether distances of values, and means of these, must be exact.
     """
-    kernel, marked = BoundKernel(readers.sorted_windows), np.array([*marks, 0.0][:2])
+    several = isinstance(reader, readers.Points)
+    kernel = BoundKernel(readers.sorted_windows)
+    marked = np.array(marks if several else [*marks, 0.0][:2], np.float64)
 
     def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> bool:
         (values,), (start, end, longest, own) = columns, bounds
-        window = np.empty(longest + 1)
-        return bool(
-            kernel(reader, values, NOTHING_MISSING, start, end, own, least, window, marked, tuple(outputs))
-        )
+        window, read = np.empty(longest + 1), reader
+        found: Any = tuple(outputs)
+        if several:  # one array for any number of results, so that one version of the kernel serves all
+            found = np.empty((len(outputs), len(start)))
+            read = reader._replace(found=np.empty(len(outputs)))
+        done = kernel(read, values, NOTHING_MISSING, start, end, own, least, window, marked, found)
+        for output, row in zip(outputs, found if several else ()):
+            output[...] = row
+        return bool(done)
 
     entry, most = _READ.get(type(reader), _MOVED), _EXACT_DISTANCES if distances else EXACT
     return OneCall(Choice("sorted_window", SHORT), run, 30.0, entry, most)

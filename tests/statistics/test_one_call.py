@@ -59,13 +59,16 @@ def values_of(kind, rng):
     }[kind]
 
 
-@pytest.mark.parametrize("name", list(REGISTRY))
-def test_short_series_in_one_call_equal_their_blocks(name, rng, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "sample"), [*((name, None) for name in REGISTRY), ("quantile", {"q": [0.9, 0.2]})]
+)
+def test_short_series_in_one_call_equal_their_blocks(name, sample, rng, monkeypatch):
     statistic = REGISTRY[name]
+    sample = sample or statistic.samples[-1]
     for kind in KINDS:
         series = [values_of(kind, rng) for _ in range(statistic.series)]
         for window, options in WINDOWS if series[0].dtype.kind in statistic.kinds else ():
-            call = partial(statistic.function, *series, window=window, **statistic.samples[-1], **options)
+            call = partial(statistic.function, *series, window=window, **sample, **options)
             forget_plans()
             found = call()
             with monkeypatch.context() as patch:

@@ -206,7 +206,9 @@ class OrderStatistics(Computation):
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
         """Return what writes all results of a series in one call; see :class:`Computation`."""
         if len(self.requests) > 1:
-            return None
+            if self.positions or len({request.required for request in self.requests}) > 1:
+                return None
+            return sorted_in_one_call(self._points(), least, marks)
         (request,) = self.requests
         reader: Any = readers.Position(request.k) if self.positions else readers.Kth(request.k)
         if not request.k:
@@ -301,19 +303,18 @@ class OrderStatistics(Computation):
         least, mark = (min_periods, 0.0) if below is None else (below, np.nan)
         one = len(requests) == 1 and results[0].dtype == values.dtype
         found = results[0][None] if one else np.empty((len(requests), block.rows))
-        reader = readers.Points(
-            np.array([request.k for request in requests]),
-            np.array([request.q for request in requests]),
-            np.array([request.code for request in requests]),
-            np.empty(len(requests)),
-        )
         windows = read_only(block.start), read_only(block.end), read_only(np.empty(0, np.int64))
         scratch = np.empty(block.longest + 1), np.full(len(requests), mark)
-        readers.sorted_windows(reader, values, block.mask, *windows, max(least, 1), *scratch, found)
+        readers.sorted_windows(self._points(), values, block.mask, *windows, max(least, 1), *scratch, found)
         with np.errstate(over="ignore"):  # values that float32 cannot hold become infinite
             for result, row in zip(() if one else results, found):
                 result[...] = row
         return True
+
+    def _points(self) -> readers.Points:
+        """Return what reads all order statistics from a sorted window."""
+        k, q, code = zip(*[(request.k, request.q, request.code) for request in self.requests])
+        return readers.Points(np.array(k), np.array(q), np.array(code), np.empty(len(k)))
 
     def _write_unsearched(self, block: Block, results: list[NDArray[Any]]) -> bool:
         """Write order statistics before a search for NaN; return whether there is none."""
