@@ -50,6 +50,7 @@ REPORT = [
     "features.py --output {tables}/features.rst",
     "features.py --stream --output {tables}/features_stream.rst",
     "spark_speed.py --output {tables}/spark.rst",
+    "spark_sql.py --output {tables}/spark_sql.rst",
     "spark_scale.py --output {tables}/spark_scale.rst",
 ]
 

@@ -1,6 +1,7 @@
 """Compare the forms of a rolling median on Spark: `rolling`, the table function of SQL; and of an aggregate.
 
     python asv_bench/spark_sql.py
+    python asv_bench/spark_sql.py --output docs/performance/tables/spark_sql.rst
 
 Two million rows in 20 and in 20,000 series, windows of 100 rows; aggregates over 20,000 groups. Results are
 compared first, then the forms take turns. ``--quick`` takes a tenth of the rows and groups.
@@ -11,6 +12,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
+from benchmarks.tables import list_table, write
 from pyspark.sql import functions as F
 from spark_speed import CONF, median, run, take_turns, write_rows
 
@@ -23,11 +25,13 @@ TEXT = """
 
 
 def main() -> None:
-    """Compare, measure and print."""
+    """Compare, measure, print, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    parser.add_argument("--output", type=Path, help="file for the table")
     arguments = parser.parse_args()
+    rows = [["", "form", "seconds", "time / first form"]]
     scale = 10 if arguments.quick else 1
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     spark = session("local[2]", app="rollstat SQL", conf=CONF)
@@ -42,24 +46,26 @@ def main() -> None:
             }
             found = [form().where("row < 50000").toArrow().sort_by("row") for form in forms.values()]
             assert found[0].equals(found[1])
-            report(f"windows, {keys:,} series", forms, arguments.rounds)
+            rows += report(f"windows, {keys:,} series", forms, arguments.rounds)
         groups = frame.groupBy("key")
         aggregates = {
-            "median of Spark": lambda: groups.agg(F.median("x")),
+            "Spark's median": lambda: groups.agg(F.median("x")),
             "rolling_udf": lambda: groups.agg(rolling_udf("median")("x")),
             "rolling_udf, pandas": lambda: groups.agg(rolling_udf("median", kind="pandas")("x")),
         }
-        report(f"aggregates, {keys:,} groups", aggregates, arguments.rounds)
+        rows += report(f"aggregates, {keys:,} groups", aggregates, arguments.rounds)
     spark.stop()
+    write(arguments.output, list_table(rows))
 
 
-def report(title: str, forms: dict, rounds: int) -> None:
-    """Time the forms in turns and print them beside the first."""
+def report(title: str, forms: dict, rounds: int) -> list[list[str]]:
+    """Time the forms in turns; print and return their rows of the table."""
     times = take_turns({name: lambda form=form: run(form()) for name, form in forms.items()}, rounds)
     first = next(iter(times.values()))
-    print(title)
-    for name, seconds in times.items():
-        print(f"    {name:<20} {seconds:6.2f} s  {seconds / first:5.2f}")
+    rows = [[title, name, f"{seconds:.2f}", f"{seconds / first:.2f}"] for name, seconds in times.items()]
+    for row in rows:
+        print(*row, sep="  ", flush=True)
+    return rows
 
 
 if __name__ == "__main__":
