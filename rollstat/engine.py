@@ -424,10 +424,13 @@ class WholeCall(NamedTuple):
         Returns what the public function returns.
     explain : callable
         Takes the name of the statistic and returns the :class:`rollstat.explanation.Explanation`.
+    over : callable or None
+        Takes another array of the same kind and `out`, and returns what the public function returns for them.
     """
 
     run: Callable[[], Any]
     explain: Callable[[str], Explanation]
+    over: Callable[[NDArray[Any], Any], Any] | None = None
 
 
 def _reject_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) -> None:

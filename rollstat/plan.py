@@ -70,12 +70,12 @@ _FLOAT64 = np.dtype(np.float64)
 # What a plan keeps that depends on its windows.
 _OF_WINDOWS = ("one_call", "bounds", "covered", "variant", "_rows", "_last_over")
 _MOST_PLANS = 256
-kept_plans: dict[Any, "Plan"] = {}
+kept_plans: dict[Any, Any] = {}
 """Plans of earlier calls by all that decides them; a full store is emptied."""
 
 
-def keep_plan(key: Any, plan: "Plan") -> None:
-    """Keep the plan of all calls with this key."""
+def keep_plan(key: Any, plan: Any) -> None:
+    """Keep the plan of all calls with this key: a `Plan`, or a function of the array and `out`."""
     if len(kept_plans) >= _MOST_PLANS:
         kept_plans.clear()
     kept_plans[key] = plan

@@ -265,11 +265,20 @@ def test_calls_with_and_without_out_share_a_plan():
     assert len(kept_plans) == 1
 
 
-@pytest.mark.parametrize("options", [{"nan_policy": "raise"}, {"segments": [0, 2, 5]}])
-def test_calls_whose_plan_serves_no_other(options):
+def test_calls_whose_plan_serves_no_other():
     forget_plans()
-    rollstat.rolling_min(np.zeros(5), 2, min_periods=1, **options)
+    rollstat.rolling_min(np.zeros(5), 2, min_periods=1, nan_policy="raise")
     assert not kept_plans
+
+
+def test_lists_are_kept_by_their_elements():
+    forget_plans()
+    values, q = np.array([4.0, 1.0, 3.0, 2.0]), [0.0, 1.0]
+    for q[1], last in ((1.0, 3.0), (0.5, 2.0), (1.0, 3.0)):
+        np.testing.assert_array_equal(rollstat.rolling_quantile(values, 3, q)[:, -1], [1.0, last])
+    assert len(kept_plans) == 2
+    np.testing.assert_array_equal(rollstat.rolling_min(values, 2, segments=[0, 2, 4])[1::2], [1.0, 2.0])
+    np.testing.assert_array_equal(rollstat.rolling_min(values, 2, segments=[0, 3, 4])[1:3], [1.0, 1.0])
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from rollstat.foreign import call_like
 from rollstat.names import reject_unknown
 from rollstat.operators.interface import key_of
 from rollstat.options import DEFAULTS, CommonOptions, Options, Window, get_threads, parse_width
-from rollstat.plan import PLAIN_DTYPES, Computation, kept_plans
+from rollstat.plan import PLAIN_DTYPES, Computation, Plan, keep_plan, kept_plans
 from rollstat.registry import REGISTRY, Statistic, check_algorithm
 from rollstat.statistics.aggregate.computation import Combination
 from rollstat.statistics.aggregate.drivers import ALGORITHMS
@@ -37,6 +37,7 @@ _SIMPLE_TYPES = {int, float, str, bool, bytes, type(None), Expanding}
 # Options that are keys in other forms, or none.
 _OF_DATA = {"at", "nan_policy", "times", "halflife", "segments", "out"}
 _MOST_SEGMENTS = 1_000  # of calls whose plans are kept
+_LONGEST_LIST = 100  # that is part of a key
 
 _SERIES = """\
 arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
@@ -153,12 +154,18 @@ def _call_key(name: str, arrays: tuple[Any, ...], others: tuple[Any, ...], optio
     simple = *others, *options.values()
     types = tuple(map(type, simple))
     if not _SIMPLE_TYPES.issuperset(types):
-        further = (value for value in simple if type(value) not in _SIMPLE_TYPES)
-        keys = [key_of(tuple(vars(v).values()) if isinstance(v, (Forward, Around)) else v) for v in further]
+        keys = [key_of(_as_tuple(value)) for value in simple if type(value) not in _SIMPLE_TYPES]
         if None in keys:
             return None
         simple = *keys, *(value for value in simple if type(value) in _SIMPLE_TYPES)
     return name, *key, *options, *simple, types, get_threads()
+
+
+def _as_tuple(value: Any) -> Any:
+    """Return the parts of a window, or the elements of a short list; other values as they are."""
+    if isinstance(value, (Forward, Around)):
+        return tuple(vars(value).values())
+    return tuple(value) if type(value) is list and len(value) <= _LONGEST_LIST else value
 
 
 def _run(call: Any, key: Any, arrays: tuple[Any, ...]) -> Any:
@@ -167,7 +174,11 @@ def _run(call: Any, key: Any, arrays: tuple[Any, ...]) -> Any:
     A plan that is kept serves every call with an equal `key`: to resolve a call reads nothing but the key and
     the types of its arrays.
     """
-    if key is None or not isinstance(call, Call):
+    if key is None:
+        return call.run()
+    if not isinstance(call, Call):
+        if call.over is not None:
+            keep_plan(key, call.over)
         return call.run()
     if len(call.arrays) - (call.derive is not None) != len(arrays):
         return call.run()
@@ -244,8 +255,10 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
             arrays = arguments[:series]
             key = _call_key(short, arrays, arguments[series:], options)
             plan = kept_plans.get(key)
-            if plan is not None:
+            if isinstance(plan, Plan):
                 return execute(plan, arrays, times=options.get("times"), out=options.get("out"))
+            if plan is not None:
+                return plan(*arrays, options.get("out"))
             if _is_own(arguments):
                 return _run(resolved(*arguments, **options), key, arrays)
             return call_like(function, over_own, arguments, options)

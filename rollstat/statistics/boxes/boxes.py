@@ -8,7 +8,7 @@
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import prod
 from typing import Any
@@ -102,6 +102,8 @@ class Box:
         Observations that a result needs.
     options : Options
         The checked common options.
+    joined : bool
+        Whether `array` is an extension of the given one, because the modes of the axes differ.
     """
 
     array: NDArray[Any]
@@ -115,6 +117,7 @@ class Box:
     outside: Any
     min_periods: int
     options: Options
+    joined: bool = False
 
     @classmethod
     def check(
@@ -156,12 +159,20 @@ class Box:
                 array = extended(array, a, ends, beyond)
                 mask = None if mask is None else extended(mask, a, ends, False)
             mode, extension = "valid", "cut"
-        return cls(array, window, mask, axes, before, after, mode, extension, outside, min_periods, checked)
+        joined = len({*modes}) > 1
+        return cls(
+            array, window, mask, axes, before, after, mode, extension, outside, min_periods, checked, joined
+        )
 
     @property
     def widths(self) -> list[int]:
         """Rows of a box along each of its axes."""
         return [before + 1 + after for before, after in zip(self.before, self.after)]
+
+    @property
+    def axes_last(self) -> bool:
+        """Whether the axes of the box are the last ones, in order."""
+        return self.axes == [*range(self.array.ndim - len(self.axes), self.array.ndim)]
 
     @property
     def cells(self) -> int:
@@ -275,27 +286,31 @@ def box_call(
         reject_missing([box.array], box.mask)
     dtypes = [box.dtype(output.kind) for output in outputs]
     fills = [missing_value(each.kind, dtype, options.fill_value) for each, dtype in zip(outputs, dtypes)]
-    targets = check_out(options.out, [box.shape] * len(outputs), dtypes, stack)
 
     def describe(statistic: str) -> Explanation:
         size, given = box.array.size, box.array.dtype
         both = tuple(dtypes), tuple(dtypes)
         return Explanation(statistic, "box", box.window, box.min_periods, size, 1, (step,), 1, given, *both)
 
-    def compute() -> Any:
-        whole: Any = options.out
-        results: Any = targets
+    def compute(box: Box, whole: Any) -> Any:
+        results: Any = check_out(whole, [box.shape] * len(outputs), dtypes, stack)
         if whole is None and stack:
             results = whole = np.empty((len(outputs), *box.shape), dtypes[0])
         results, masks = _write(box, outputs, find(box), results, dtypes, fills)
         if box.mask is not None:
-            whole = np.ma.MaskedArray(whole, np.stack(masks)) if stack else whole
-            results = [np.ma.MaskedArray(result, np.array(mask)) for result, mask in zip(results, masks)]
+            all_masks = [np.zeros(box.shape, np.bool_) if mask is None else mask for mask in masks]
+            whole = np.ma.MaskedArray(whole, np.stack(all_masks)) if stack else whole
+            results = [np.ma.MaskedArray(result, np.array(mask)) for result, mask in zip(results, all_masks)]
         if stack:
             return whole
         return results[0] if len(outputs) == 1 else tuple(results)
 
-    return WholeCall(compute, describe)
+    check_out(options.out, [box.shape] * len(outputs), dtypes, stack)
+    # What is kept for other arrays holds no array of the caller.
+    empty = replace(box, array=np.broadcast_to(np.empty((), box.array.dtype), box.array.shape))
+    empty = replace(empty, options=options._replace(out=None))
+    over = None if box.joined else lambda array, out: compute(replace(empty, array=array), out)
+    return WholeCall(lambda: compute(box, options.out), describe, over)
 
 
 def _write(
@@ -305,13 +320,13 @@ def _write(
     targets: Sequence[NDArray[Any]],
     dtypes: Sequence[np.dtype[Any]],
     fills: Sequence[Any],
-) -> tuple[Any, list[NDArray[np.bool_]]]:
-    """Write what was found to the targets, if any; return the results, and where they are missing."""
+) -> tuple[Any, list[NDArray[np.bool_] | None]]:
+    """Write what was found to the targets, if any; return the results, and where any are missing."""
     results: list[NDArray[Any]] = []
-    masks: list[NDArray[np.bool_]] = []
+    masks: list[NDArray[np.bool_] | None] = []
     for output, values, dtype in zip(outputs, found, dtypes, strict=True):
         insufficient = box.insufficient(output.required)
-        masks.append(np.broadcast_to(np.False_, box.shape) if insufficient is None else insufficient)
+        masks.append(insufficient)
         if insufficient is not None:
             values[insufficient] = np.zeros((), values.dtype)
         results.append(values if values.dtype == dtype else np.empty(box.shape, dtype))

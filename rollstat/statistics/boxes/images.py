@@ -8,6 +8,7 @@
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -42,6 +43,7 @@ _SHARING_IN_REGISTERS = ((3, 2), (8, 4), (2**63, 8))
 _SECONDS_A_BYTE = 2e-11  # of each element of a box, that a compiled network saves, about
 
 _SHORTEST_SIDE = 32  # of a tile
+_rows = lru_cache(maxsize=16)(extended_rows)  # many images have the same size
 _NO_PIXELS = np.empty((0, 0), np.int64)
 
 
@@ -82,11 +84,11 @@ def boxes_of(
         return None
     if any(request.kind() == "interpolated" for request in requests) and is_large(values):
         return None
-    images = np.moveaxis(values, box.axes, (-2, -1))
+    images = values if box.axes_last else np.moveaxis(values, box.axes, (-2, -1))
     leading, shape = images.shape[:-2], images.shape[-2:]
     images = read_only(plain(images).reshape(prod(leading), *shape))
     beyond = [(0, 0) if inside or not n else each for n, each in zip(shape, zip(box.before, box.after))]
-    row, column = (extended_rows(length, *each, box.extension) for length, each in zip(shape, beyond))
+    row, column = (_rows(length, *each, box.extension) for length, each in zip(shape, beyond))
     edges = Edges(row, column, beyond[1][0], plain(np.full(1, box.outside, values.dtype))[0])
     rows, columns = (max(len(each) - width + 1, 0) for each, width in zip((row, column), box.widths))
     computed = np.dtype(np.float64) if between and values.dtype.kind != "f" else images.dtype

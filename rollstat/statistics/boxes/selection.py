@@ -126,7 +126,8 @@ def _found(box: Box, requests: Sequence[OrderStatistic], inside: bool, choice: C
     everything = boxes_of(choice, box, requests, inside)
     results = []
     for found in _by_strips(box, requests, inside) if everything is None else everything:
-        found = np.moveaxis(found, range(-len(box.axes), 0), box.axes)
+        if not box.axes_last:
+            found = np.moveaxis(found, range(-len(box.axes), 0), box.axes)
         if inside and box.mode != "valid":
             everywhere = np.zeros(box.array.shape, found.dtype)
             everywhere[box.inside()] = found

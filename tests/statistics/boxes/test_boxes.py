@@ -1,6 +1,8 @@
 """Extrema over boxes against scipy.ndimage and brute force; the envelope against tslearn."""
 
+import gc
 import itertools
+import weakref
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from scipy import ndimage
 from tslearn.metrics import lb_envelope
 
 import rollstat
+from rollstat.plan import forget_plans, kept_plans
 from tests.test_contract import is_missing
 
 MODES = ("reflect", "nearest", "mirror", "wrap", "constant")
@@ -427,3 +430,46 @@ def test_the_mask_of_a_result_can_be_changed(function):
         result[2, 3] = np.ma.masked
         assert result.mask[2, 3]
         assert not result.mask[1, 1]
+
+
+@pytest.mark.parametrize("name", ["min", "argmax", "median", "quantile", "mean", "std"])
+def test_calls_over_images_of_one_shape_share_a_plan(name, rng):
+    function, options = getattr(rollstat, f"rolling_{name}"), {"min_periods": 1, "center": True}
+    options |= {"q": [0.2, 0.7]} if name == "quantile" else {}
+    images = rng.standard_normal((3, 20, 30))
+    images[1, rng.random((20, 30)) < 0.3] = np.nan
+    forget_plans()
+    for axis in ((0, 1), (1, 0)):
+        for image in images:
+            found = function(image, (3, 5), axis=axis, **options)
+            masked = function(np.ma.MaskedArray(image, np.isnan(image)), (3, 5), axis=axis, **options)
+            for one, other in zip(np.atleast_1d(found), np.atleast_1d(masked)):
+                fill = -1 if name == "argmax" else np.nan
+                np.testing.assert_array_equal(one, np.ma.filled(other, fill))
+            if isinstance(found, np.ndarray):
+                out = np.zeros_like(found)
+                assert function(image, (3, 5), axis=axis, out=out, **options) is out
+                np.testing.assert_array_equal(out, found)
+        with pytest.raises(ValueError, match="out must"):
+            function(image, (3, 5), axis=axis, out=np.zeros((2, 2)), **options)
+    assert len(kept_plans) == 2
+
+
+def test_a_kept_plan_does_not_hold_the_image():
+    forget_plans()
+    image = np.arange(200.0).reshape(10, 20)
+    rollstat.rolling_median(image, (3, 3), axis=(0, 1))
+    held = weakref.ref(image)
+    assert kept_plans
+    del image
+    gc.collect()
+    assert held() is None
+
+
+def test_modes_of_single_axes_keep_no_plan():
+    forget_plans()
+    for image in (np.arange(20.0).reshape(4, 5), np.arange(20.0, 0.0, -1.0).reshape(4, 5)):
+        found = rollstat.rolling_min(image, (2, 2), axis=(0, 1), mode=("reflect", "nearest"))
+        assert not kept_plans
+        np.testing.assert_array_equal(found, rollstat.rolling_min(image, (2, 2), axis=(0, 1), min_periods=1))
+        forget_plans()
