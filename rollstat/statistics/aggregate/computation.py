@@ -26,11 +26,7 @@ from rollstat.statistics.sums import window_sums
 from rollstat.statistics.sums.float_range import combine_within_range, may_leave_range, power_of
 from rollstat.windows import Windows
 
-_OF_SUMS = Choice(
-    "fixed_windows",
-    "plain sums over windows of one width",
-    (("operator_scan", "a weight is negative, or a value is extreme"),),
-)
+_NO_PLAIN_SUMS = (("operator_scan", "a weight is negative, or a value is extreme"),)
 _KINDS = {"f": "float", "i": "integer", "u": "integer", "b": "truth"}
 
 
@@ -93,8 +89,8 @@ class Combination(Computation):
         """Return the algorithm for a block."""
         if block.any_order:
             return Choice("static_tree", IN_ANY_ORDER)
-        if self._has_sums and block.width:
-            return _OF_SUMS
+        if self._has_sums:
+            return window_sums.choose(block)._replace(at_run_time=_NO_PLAIN_SUMS)
         if self._algorithm == "auto":
             return Choice("operator_scan", "the fastest for any windows of numbers")
         return Choice(self._algorithm, NAMED)
@@ -112,7 +108,7 @@ class Combination(Computation):
         if getattr(self._operator, "rounds_integers", False):
             for values in (block.values, *block.others):
                 warn_of_rounding(values)
-        if algorithm == _OF_SUMS.name:
+        if self._has_sums and not block.any_order:
             outcome = window_sums.write_moderate(block, self._operator, *results)
             if outcome is not None:
                 return outcome

@@ -349,8 +349,8 @@ def rolling_weighted_mean(
     compensated if a weight is negative. If weights of both signs cancel to less than ``m * u`` of their
     size, the result may be any number, inf or NaN. Nothing overflows or underflows unless the result does.
 
-    Cost: O(1) per element amortised. Source: as in :func:`rolling_sum` for windows of one width, as in
-    :func:`rolling_aggregate` for others.
+    Cost: O(1) per element amortised. Source: as in :func:`rolling_sum`, or as in :func:`rolling_aggregate` if
+    a weight is negative.
 
     Examples
     --------
@@ -1111,8 +1111,7 @@ def rolling_downside_deviation(
     neither overflow nor underflow. The error is at most ``{error bound}`` for m observations, with
     u = 2**-53.
 
-    Cost: O(1) per element amortised. Source: as in :func:`rolling_sum` for windows of one width, as in
-    :func:`rolling_aggregate` for others.
+    Cost: O(1) per element amortised. Source: as in :func:`rolling_sum`.
 
     Examples
     --------

@@ -253,14 +253,14 @@ def write_moderate(block: Block, operator: Any, out: NDArray[Any]) -> Outcome | 
     Weights must not be negative, or the sums could be small differences of large ones.
     """
     series = [block.values, *block.others]
-    if not block.width or any(is_large(values) for values in series):
+    if any(map(is_large, series)):
         return None
     if getattr(operator, "target", 0.0):
         series = [read_only(np.subtract(block.values, operator.target, dtype=np.float64))]
         block = block.over(series)
     if not all(map(is_moderate, series)) or any((weights < 0).any() for weights in block.others):
         return None
-    return write_sums(block, operator.unscaled(block.width)[0], out)
+    return write_sums(block, operator.unscaled(block.longest)[0], out)
 
 
 def _deliver(result: NDArray[np.float64], out: NDArray[Any]) -> None:

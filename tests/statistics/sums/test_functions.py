@@ -69,12 +69,16 @@ def test_weighted_means_by_plain_sums_and_by_the_operator(sign, gaps, rng):
     weights[100:200] = 0.0
     weights[0] *= sign  # one negative weight, and the operator computes all
     weights[rng.random(9_000) < gaps] = np.nan
-    for window in (1, 5, 8, 21, 40, 101, 300):
-        found = rollstat.rolling_weighted_mean(values, weights, window, min_periods=1)
-        choices = str(rollstat.explain("weighted_mean", values, weights, window))
-        assert "fixed_windows" in choices
+    times = np.arange(9_000)
+    times[4_000:] += 1  # so that the width varies
+    for window, options in [*((m, {}) for m in (1, 5, 8, 21, 40, 101, 300)), (30, {"times": times})]:
+        found = rollstat.rolling_weighted_mean(values, weights, window, min_periods=1, **options)
+        choices = str(rollstat.explain("weighted_mean", values, weights, window, **options))
+        assert ("variable_windows" if options else "fixed_windows") in choices
+        times_of = options.get("times", np.arange(9_000))
         for i in (*range(0, 400, 7), *range(400, 9_000, 431)):
-            pairs = list(zip(values[max(i + 1 - window, 0) : i + 1], weights[max(i + 1 - window, 0) : i + 1]))
+            seen = np.flatnonzero((times_of > times_of[i] - window) & (times_of <= times_of[i]))
+            pairs = list(zip(values[seen], weights[seen]))
             pairs = [(Fraction(x), Fraction(w)) for x, w in pairs if x == x and w == w]
             total = sum(w for _, w in pairs)
             if total == 0:
