@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 import rollstat
 
+_FEW_WEIGHTS = 100
 _PandasWindow: Any = pd.api.typing.Window
 
 
@@ -27,6 +28,8 @@ class WeightedWindows(_PandasWindow):  # type: ignore[misc]  # the stubs leave o
         weights = self._scipy_weight_generator(self.window, **kwargs)
         if not len(weights):
             return super()._apply(func, name, numeric_only, numba_args, **kwargs)
+        if len(weights) <= _FEW_WEIGHTS:
+            weights = tuple(weights.tolist())  # then an equal call finds the plan of this one
         least = len(weights) if self.min_periods is None else max(self.min_periods, 1)
         ddof = getattr(func, "keywords", {}).get("ddof", 1)
         given: dict[str, Any] = {"result": name, "min_periods": least, "center": bool(self.center)}
