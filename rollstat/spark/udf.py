@@ -169,8 +169,26 @@ class _Job:
         if not rows:
             return None
         columns = [self._masked(array) for array in arrays]
-        (result,) = evaluate_call(self.call, columns, _whole(rows), self.options)
+        least = self.options["min_periods"] or 1
+        long_enough = rows >= max(least, abs(self.call.parameters.get("k", 1)))
+        if self._in_any_order and long_enough and not any(column.mask.any() for column in columns):
+            # A window of as many rows gives the same, and its plan serves all groups of this size.
+            options = {**self.options, "mode": "valid", "min_periods": least}
+            found = self._one([column.data for column in columns], rows, options)
+            if found == found:  # NaN may stand for too few rows, which are null
+                return found
+        return self._one(columns, _whole(rows), self.options)
+
+    def _one(self, columns: Sequence[Any], window: Any, options: Mapping[str, Any]) -> Any:
+        """Return the result of one window, as a Python value."""
+        (result,) = evaluate_call(self.call, columns, window, options)
         return self._typed(result)[0].as_py()
+
+    @property
+    def _in_any_order(self) -> bool:
+        """Whether results do not depend on the order of rows, or on a row of their own, and are numbers."""
+        statistic, plain = REGISTRY[self.call.statistic], self.options["closed"] is None
+        return plain and not (statistic.ordered or self.options["center"] or self.call.sums_decimals)
 
     def _masked(self, array: pa.Array) -> MaskedColumn:
         """Return the values of a column; decimals as numbers unless results are decimals."""

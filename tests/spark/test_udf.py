@@ -12,7 +12,7 @@ from pyspark.util import PythonEvalType
 
 import rollstat
 from rollstat.registry import REGISTRY
-from rollstat.spark import rolling_udf
+from rollstat.spark import rolling_udf, udf
 
 pytestmark = pytest.mark.spark
 
@@ -190,3 +190,28 @@ def test_functions_of_a_script_that_mention_the_package_run_in_workers(frame):
     last = F.udf(names["last"], T.DoubleType(), useArrow=False)
     found = frame.where("row = 3").select(last(F.array(F.lit(4.0), F.lit(1.0), F.lit(2.0)))).collect()
     assert found[0][0] == 2.0
+
+
+UNORDERED = [name for name, statistic in REGISTRY.items() if not statistic.ordered and "f" in statistic.kinds]
+
+
+@pytest.mark.parametrize("like", [None, T.LongType()])
+@pytest.mark.parametrize("min_periods", [None, 4])
+@pytest.mark.parametrize("name", UNORDERED)
+def test_a_null_row_changes_no_result_of_a_group(name, min_periods, like, monkeypatch, rng):
+    """Groups without nulls are computed in another way than groups with them."""
+    jobs, statistic = [], REGISTRY[name]
+    monkeypatch.setattr(udf, "_make", lambda job, pandas: jobs.append(job))
+    for sample in statistic.samples:
+        try:
+            rolling_udf(name, min_periods=min_periods, like=like, **sample)
+        except (TypeError, ValueError):  # several results, or functions of windows
+            continue
+        for rows in (1, 2, 3, 8, 30):
+            series = [rng.integers(1, 9, rows) for _ in range(statistic.series)]
+            arrays = [pa.array(each, pa.int64() if like else pa.float64()) for each in series]
+            with_null = [pa.concat_arrays([array, pa.array([None], array.type)]) for array in arrays]
+            found, expected = (jobs[-1]([*given]) for given in (arrays, with_null))
+            assert type(found) is type(expected)
+            if expected is not None:
+                assert found == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
