@@ -384,13 +384,16 @@ class Call(NamedTuple):
                     result[result < 0] = value
             results[i] = result
         if self.stack:
+            whole = results[0]
             if targets:
-                self.options.out[...] = results[0]
-            whole = self.options.out if targets else results[0]
+                self.options.out[...] = np.ma.getdata(whole)
+                masked = isinstance(whole, np.ma.MaskedArray)
+                whole = np.ma.MaskedArray(self.options.out, whole.mask) if masked else self.options.out
             return whole if self.finish is None else self.finish(whole)
         for i, target in enumerate(targets):
             target[...] = np.ma.getdata(results[i])
-            results[i] = target
+            masked = isinstance(results[i], np.ma.MaskedArray)
+            results[i] = np.ma.MaskedArray(target, results[i].mask) if masked else target
         if self.finish is not None:
             return self.finish(*results)
         return results[0] if len(results) == 1 else tuple(results)

@@ -63,3 +63,23 @@ def test_only_windows_of_rows_are_extended():
     for options in ({"times": np.arange(3.0)}, {"window": rollstat.Expanding()}):
         with pytest.raises(ValueError, match="mode must be 'same' except for windows of rows; got 'wrap'"):
             rollstat.rolling_sum(np.zeros(3), **{"window": 2.0, **options}, mode="wrap")
+
+
+@pytest.mark.parametrize("mode", ["same", "nearest", "reflect", "constant"])
+def test_out_keeps_the_mask_beyond_the_edges(mode):
+    values = np.ma.MaskedArray(np.arange(6), [0, 1, 1, 1, 0, 0])
+    for function, shape in (
+        (lambda **options: rollstat.rolling_min(values, 2, min_periods=1, mode=mode, **options), 6),
+        (
+            lambda **options: rollstat.rolling_quantile(
+                values, 2, [0, 1], "lower", min_periods=1, mode=mode, **options
+            ),
+            (2, 6),
+        ),
+    ):
+        expected, out = function(), np.zeros(shape, np.int64)
+        found = function(out=out)
+        assert np.ma.getmaskarray(found).any()
+        np.testing.assert_array_equal(np.ma.getmaskarray(found), np.ma.getmaskarray(expected))
+        np.testing.assert_array_equal(found.compressed(), expected.compressed())
+        assert np.shares_memory(found.data, out)
