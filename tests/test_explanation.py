@@ -49,7 +49,7 @@ def ran(monkeypatch):
 def arguments(name, rng, missing=False, length=400):
     statistic = REGISTRY[name]
     first, *others = (rng.standard_normal(length) for _ in range(statistic.series))
-    values = [first, *map(np.abs, others)]  # weights
+    values = [first, *map(np.abs, others)]  # as weights, which plain sums take
     if missing:
         for array in values:
             array[rng.random(length) < 0.1] = np.nan

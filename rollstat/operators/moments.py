@@ -127,25 +127,9 @@ class DownsideDeviation(NamedTuple):
     def lower(self, state: tuple[float, float]) -> float:
         return state[1]
 
-    def unscaled(self, longest: int) -> tuple[Any, float, float]:
-        moderate = self.target == 0.0 or 2.0**-147 <= abs(self.target) <= 2.0**200
-        return PlainDownsideDeviation(self.target), 147.0 if moderate else -1.0, -1.0
-
 
 class PlainDownsideDeviation(NamedTuple):
-    """As :class:`DownsideDeviation`, for moderate values and targets: state ``(count, sum of squares)``."""
-
-    target: float
-
-    def lift(self, x: float) -> tuple[float, float]:
-        below = max(self.target - float(x), 0.0)
-        return 1.0, below * below
-
-    def combine(self, older: tuple[float, float], newer: tuple[float, float]) -> tuple[float, float]:
-        return older[0] + newer[0], older[1] + newer[1]
-
-    def lower(self, state: tuple[float, float]) -> float:
-        return math.sqrt(state[1] / state[0])
+    """Root mean square of negative values: what vector kernels sum for :class:`DownsideDeviation`."""
 
 
 _Moments = tuple[float, float, float, float, float, Any]

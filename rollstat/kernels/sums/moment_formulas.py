@@ -89,7 +89,8 @@ def _lift_deviation(summand, x, y, shift_x, shift_y):
 @kernel(forceinline=True)
 def _finish_offset(summand, sums, shift_x, shift_y, count, first):
     """Return the mean less the shift, and the shift."""
-    return stack_channels((_divide(sums, count), shift_x))
+    (total,) = channels_of(sums)
+    return stack_channels((_divide(total, count), shift_x))
 
 
 @kernel(forceinline=True)

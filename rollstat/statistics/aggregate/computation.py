@@ -26,7 +26,7 @@ from rollstat.statistics.sums import window_sums
 from rollstat.statistics.sums.float_range import combine_within_range, may_leave_range, power_of
 from rollstat.windows import Windows
 
-_NO_PLAIN_SUMS = (("operator_scan", "a weight is negative, or a value is extreme"),)
+_NO_PLAIN_SUMS = (("operator_scan", "a window has a negative weight or an extreme value"),)
 _KINDS = {"f": "float", "i": "integer", "u": "integer", "b": "truth"}
 
 
@@ -67,7 +67,7 @@ class Combination(Computation):
         self._dtype = dtype
         self._operator, self._layout = drivers.prepare(operator, dtypes)
         self._algorithm = algorithm
-        self._has_sums = algorithm == "auto" and window_sums.has_plain_sums(operator)
+        self._has_sums = algorithm == "auto" and window_sums.plain_summand(operator) is not None
         self.one_block = algorithm == "greedy"
         self.any_order = algorithm in ("auto", "static_tree")
         self.knows_rows = kind is None and bool(getattr(operator, "with_row", False))
@@ -109,8 +109,13 @@ class Combination(Computation):
             for values in (block.values, *block.others):
                 warn_of_rounding(values)
         if self._has_sums and not block.any_order:
-            outcome = window_sums.write_moderate(block, self._operator, *results)
-            if outcome is not None:
+            written = window_sums.write_plain(block, self._operator, min_periods, *results)
+            if written is not None:
+                outcome, rows = written
+                bounds, again = (block.start[rows], block.end[rows]), np.empty(len(rows), results[0].dtype)
+                part = Block(block.values, block.missing, *bounds, others=block.others)
+                drivers.aggregate(part, self._operator, self._layout, [again], min_periods=min_periods)
+                results[0][rows] = again
                 return outcome
             algorithm = "operator_scan"
         drivers.aggregate(block, self._operator, self._layout, results, algorithm, min_periods)

@@ -40,6 +40,13 @@ def is_moderate(values: NDArray[Any]) -> bool:
     return least >= _DIGITS - MODERATE and greatest <= MODERATE
 
 
+def is_extreme(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which values :func:`is_moderate` finds too large or too small."""
+    sizes = np.abs(values)
+    small = (sizes < 2.0 ** (_DIGITS - MODERATE)) & (sizes > 0.0)
+    return np.asarray(small | ((sizes >= 2.0**MODERATE) & (sizes < np.inf)))
+
+
 def combine_within_range(values: NDArray[Any], limits: tuple[float, float], longest: int) -> bool:
     """Return whether an operator without exponents combines values to finite numbers that do not underflow.
 

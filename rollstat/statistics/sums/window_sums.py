@@ -61,7 +61,7 @@ from rollstat.kernels.sums.short_windows import (
 from rollstat.plan import IN_ANY_ORDER, SHORT, Bounds, Choice, Computation, OneCall, Output
 from rollstat.statistics.aggregate.drivers import aggregate, prepare_once
 from rollstat.statistics.extrema.drivers import Extremum, automatic
-from rollstat.statistics.sums.float_range import MODERATE, is_moderate
+from rollstat.statistics.sums.float_range import MODERATE, is_extreme, is_moderate
 from rollstat.windows import Windows
 
 operators: Any = built_in  # type checkers take class attributes of the operators for fields
@@ -242,25 +242,37 @@ def write_sums(block: Block, summand: Any, *outputs: NDArray[Any]) -> Outcome:
     return outcome
 
 
-def has_plain_sums(operator: Any) -> bool:
-    """Return whether :func:`write_moderate` computes an operator."""
-    return isinstance(operator, (operators.WeightedMean, operators.DownsideDeviation))
+def plain_summand(operator: Any) -> Any:
+    """Return the summand of plain sums that give the results of an operator for moderate values; or None."""
+    if type(operator) is operators.DownsideDeviation:
+        return operators.moments.PlainDownsideDeviation()
+    return operators.sums.PlainWeightedMean() if type(operator) is operators.WeightedMean else None
 
 
-def write_moderate(block: Block, operator: Any, out: NDArray[Any]) -> Outcome | None:
-    """Write the results of an operator that plain sums of moderate numbers give; None if they do not.
+def write_plain(
+    block: Block, operator: Any, min_periods: int, out: NDArray[Any]
+) -> tuple[Outcome, NDArray[np.intp]] | None:
+    """Write the results of an operator by plain sums; return the rows that the operator must write instead.
 
-    Weights must not be negative, or the sums could be small differences of large ones.
+    These are the windows with an extreme value or a negative weight, where sums could be small differences of
+    large ones. So no value outside a window decides how its result is computed. Return None if plain sums
+    give no result.
     """
-    series = [block.values, *block.others]
-    if any(map(is_large, series)):
-        return None
+    series = [np.asarray(values, np.float64) for values in (block.values, *block.others)]
     if getattr(operator, "target", 0.0):
-        series = [read_only(np.subtract(block.values, operator.target, dtype=np.float64))]
-        block = block.over(series)
-    if not all(map(is_moderate, series)) or any((weights < 0).any() for weights in block.others):
-        return None
-    return write_sums(block, operator.unscaled(block.longest)[0], out)
+        series = [series[0] - operator.target]
+    rows = np.empty(0, np.intp)
+    if not all(map(is_moderate, series)) or any((weights < 0).any() for weights in series[1:]):
+        unfit = np.logical_or.reduce([weights < 0 for weights in series[1:]] + [*map(is_extreme, series)])
+        held = block.count_without(unfit) < block.end - block.start
+        enough = block.count >= min_periods
+        if held[enough].all():
+            return None
+        rows = np.flatnonzero(held & enough)
+    plain = block
+    if any(a is not b for a, b in zip(series, (block.values, *block.others))):
+        plain = block.over([read_only(values) for values in series])
+    return write_sums(plain, plain_summand(operator), out), rows
 
 
 def _deliver(result: NDArray[np.float64], out: NDArray[Any]) -> None:

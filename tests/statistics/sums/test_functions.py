@@ -144,3 +144,30 @@ def test_an_infinity_counts_while_it_is_in_the_window_even_with_a_tiny_weight(al
         result = function(values, 3000, 0.5, mode="valid", algorithm=algorithm)
         assert (result[:11] == -np.inf).all()
         assert np.isfinite(result[11:]).all()
+
+
+@pytest.mark.parametrize("window", [5, 40])
+@pytest.mark.parametrize("value", [-2.0, 1e300, 1e-300, np.inf, np.nan])
+def test_no_value_that_has_left_changes_a_bit(value, window, rng):
+    values, weights = rng.standard_normal(9_000), rng.random(9_000)
+    calls = [
+        lambda x, w: rollstat.rolling_weighted_mean(x, w, window, min_periods=1),
+        lambda x, w: rollstat.rolling_downside_deviation(x, window, 0.5, min_periods=1),
+        lambda x, w: rollstat.rolling_var(x, window, min_periods=1),
+    ]
+    for call in calls:
+        expected = call(values, weights)
+        for changed in (0, 1):
+            series = [values.copy(), weights.copy()]
+            series[changed][700] = value
+            found = call(*series)
+            np.testing.assert_array_equal(found[:700], expected[:700])
+            np.testing.assert_array_equal(found[700 + window :], expected[700 + window :])
+
+
+def test_an_operator_derived_from_a_built_in_one_is_used():
+    class Own(rollstat.operators.DownsideDeviation):
+        def lower(self, state):
+            return -1.0
+
+    assert (rollstat.rolling_aggregate(np.arange(100.0), Own(0.5), 5, min_periods=1) == -1.0).all()
