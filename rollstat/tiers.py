@@ -5,10 +5,10 @@
     rows      --- one call -------|-------- blocks ------------>
     compiled  0.5 s               ^ 1 to 5 s; once they are on disk, other processes begin with them
 
-Both agree bit-for-bit, because only computations that do not round have tiers. A variant is what tells the
-kernels of blocks apart before there are values. It is ready once the process has run its blocks, or another
-process has and their code is on disk. The time spent in such calls is an estimate, counted for each variant
-and process.
+Both agree bit-for-bit, except for the signs of zeros, because only computations that do not round have tiers.
+A variant is what tells the kernels of blocks apart before there are values. It is ready once the process has
+run its blocks, or another process has and their code is on disk. The time spent in such calls is an estimate,
+counted for each variant and process.
 
 Whoever names an algorithm gets it, without tiers. ``ROLLSTAT_TIERS=fast`` in the environment, or
 :func:`using`, leaves them out: for benchmarks, and to compile in advance.
