@@ -16,6 +16,7 @@ from rollstat.compile.simd.float64x8_math import (
     replace_unobserved,
     square_root,
     subtract_product,
+    zero_where_below,
 )
 from rollstat.compile.simd.vectors import (
     broadcast,
@@ -32,7 +33,7 @@ from rollstat.compile.simd.vectors import (
     zeros_like,
 )
 
-_RESULTS = 27
+_RESULTS = 29
 
 
 def _every_function(x, y, table, out):
@@ -65,6 +66,7 @@ def _every_function(x, y, table, out):
     store(counts_from_changes(nan_changes(load(y, 0), one), 7), out, 176)
     store(nan_where_below(both, two, broadcast(4.0)), out, 184)
     store(replace_unobserved(one, load(y, 0), two), out, 200)
+    store(zero_where_below(both, two, broadcast(4.0)), out, 216)
     out[208] = nan_changes(stack_channels((one, load(y, 0))), both)
     return contains_nan(both) + 2 * contains_nan(stack_channels((one, load(y, 0))))
 
@@ -117,6 +119,7 @@ def test_meaning():
     assert replace_unobserved(first, odd, second).tolist() == [8, *first[1:]]
     assert [nan_changes(*pair) >> 56 for pair in ((odd, first), (first, odd), (odd, odd))] == [9, 7, 8]
     assert np.isnan(nan_where_below(np.stack((first, second)), first, 3.0)).sum(axis=1).tolist() == [3, 3]
+    assert zero_where_below(np.stack((second, odd)), first, 2.0)[:, :3].tolist() == [[0, 0, 10], [0, 0, 3]]
     assert contains_nan(first) == 0
 
 
