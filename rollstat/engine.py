@@ -383,14 +383,7 @@ class Call(NamedTuple):
                 if output == i:
                     result[result < 0] = value
             results[i] = result
-        if self.stack:
-            whole = results[0]
-            if targets:
-                self.options.out[...] = np.ma.getdata(whole)
-                masked = isinstance(whole, np.ma.MaskedArray)
-                whole = np.ma.MaskedArray(self.options.out, whole.mask) if masked else self.options.out
-            return whole if self.finish is None else self.finish(whole)
-        for i, target in enumerate(targets):
+        for i, target in enumerate([self.options.out] if self.stack and targets else targets):
             target[...] = np.ma.getdata(results[i])
             masked = isinstance(results[i], np.ma.MaskedArray)
             results[i] = np.ma.MaskedArray(target, results[i].mask) if masked else target
