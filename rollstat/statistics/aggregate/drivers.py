@@ -178,6 +178,7 @@ def aggregate(
     results: Sequence[NDArray[Any]],
     algorithm: str = "auto",
     min_periods: int = 1,
+    warn: bool = True,
 ) -> None:
     """Write the result of each row whose window has at least `min_periods` observations.
 
@@ -194,6 +195,8 @@ def aggregate(
         ``"auto"`` or a key of ALGORITHMS.
     min_periods : int
         Observations that a row needs; with 0, rows without any receive the identity, if there is one.
+    warn : bool
+        Whether to warn if sums may leave the range of float64.
 
     Raises
     ------
@@ -211,7 +214,8 @@ def aggregate(
     width = block.width if block.missing is None else 0
     if block.any_order:
         algorithm = "static_tree"
-    warn_of_range(operator, columns, block.longest)
+    if warn:
+        warn_of_range(operator, columns, block.longest)
     with np.errstate(all="ignore"):
         _run(algorithm, operator, layout.state, values, (start, end), width, out, failed, min_periods)
     if failed.any():

@@ -363,18 +363,31 @@ def evaluate(
     rows are marked, and recorded as marked, where this takes no extra work.
     """
     y = x if y is None else y
-    if block.any_order or x.dtype.kind in "iu" or y.dtype.kind in "iu":
-        series = [x] if x is y else [x, y]
-        operator = summand
-        if traits(summand).paired and len(out) > 1:
-            operator, series = operators.LinearFit(), [y, x]
-        prepared = prepare_once(operator, *[each.dtype for each in series])
-        aggregate(block.over(series), *prepared, list(out), min_periods=0)
-        return Outcome(algorithm="static_tree" if block.any_order else "operator_scan")
-    outcome, left = _evaluate(block, summand, out, x, y)
+    if _needs_operator(block, x, y):
+        outcome, left = _combine(block, summand, out, x, y), True
+    else:
+        outcome, left = _evaluate(block, summand, out, x, y)
     if left:
         _rescale(block, summand, x, y, out)
     return outcome
+
+
+def _needs_operator(block: Block, x: NDArray[Any], y: NDArray[Any]) -> bool:
+    """Return whether no kernel for sums takes the windows or the values of a block."""
+    return block.any_order or x.dtype.kind in "iu" or y.dtype.kind in "iu"
+
+
+def _combine(
+    block: Block, summand: Any, out: NDArray[np.float64], x: NDArray[Any], y: NDArray[Any]
+) -> Outcome:
+    """As :func:`evaluate`, by the operator; some sums may have left the range of float64."""
+    series = [x] if x is y else [x, y]
+    operator = summand
+    if traits(summand).paired and len(out) > 1:
+        operator, series = operators.LinearFit(), [y, x]
+    prepared = prepare_once(operator, *[each.dtype for each in series])
+    aggregate(block.over(series), *prepared, list(out), min_periods=0, warn=False)
+    return Outcome(algorithm="static_tree" if block.any_order else "operator_scan")
 
 
 def _evaluate(
@@ -502,7 +515,7 @@ def _scan(
     return bool(outcome & GAVE_UP), bool(outcome & RANGE_LEFT)
 
 
-def _stays_in_range(summand: Any, x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
+def _stays_in_range(summand: Any, x: NDArray[Any], y: NDArray[Any]) -> bool:
     """Return whether sums are in the range of float64 even if a kernel has noted that they may not be."""
     return traits(summand).shifted and is_moderate(x) and (x is y or is_moderate(y))
 
@@ -536,7 +549,7 @@ def _sum_any_windows(
 
 @np.errstate(all="ignore")
 def _rescale(
-    block: Block, summand: Any, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
+    block: Block, summand: Any, x: NDArray[Any], y: NDArray[Any], out: NDArray[np.float64]
 ) -> None:
     """Compute windows again whose sums may have left the range of float64, times powers of two."""
     if not traits(summand).shifted:
@@ -546,9 +559,10 @@ def _rescale(
     if _stays_in_range(summand, x, y):
         return
     series = (x,) if x is y else (x, y)
-    low, high = np.empty((2, len(series), block.rows))
+    low, high = np.zeros((2, len(series), block.rows))
     for i, values in enumerate(series):
-        automatic(block.over([values]), [Extremum(Least(), low[i]), Extremum(Greatest(), high[i])])
+        if values.dtype.kind == "f":  # integers are moderate
+            automatic(block.over([values]), [Extremum(Least(), low[i]), Extremum(Greatest(), high[i])])
     spread = high - low
     exponent = np.frexp(np.where(np.isinf(spread), high * 0.5 - low * 0.5, spread))[1]
     scale = np.where(np.abs(exponent) > MODERATE, np.rint(exponent / MODERATE) * MODERATE, 0)
@@ -561,18 +575,23 @@ def _rescale(
 def _compute_scaled(
     block: Block,
     summand: Any,
-    series: tuple[NDArray[np.float64], NDArray[np.float64]],
+    series: tuple[NDArray[Any], NDArray[Any]],
     scales: tuple[int, int],
     rows: NDArray[np.intp],
     out: NDArray[np.float64],
 ) -> None:
-    """Write these rows from both series divided by 2 to the power of their scales."""
+    """Write these rows from both series divided by 2 to the power of their scales, 0 for integers."""
     if not len(rows):
         return
-    scaled = [read_only(np.ldexp(values, -scale)) for values, scale in zip(series, scales)]
+    scaled = [read_only(np.ldexp(x, -scale)) if scale else x for x, scale in zip(series, scales)]
     x, y = (scaled[0], scaled[0]) if series[0] is series[1] else scaled
     again = np.empty((len(out), len(rows)))
-    _sum_any_windows(block, summand, x, y, block.start[rows], block.end[rows], again)
+    if _needs_operator(block, x, y):
+        every = np.empty((len(out), block.rows))
+        _combine(block, summand, every, x, y)
+        again[:] = every[:, rows]
+    else:
+        _sum_any_windows(block, summand, x, y, block.start[rows], block.end[rows], again)
     for result, part, powers in zip(out, again, traits(summand).powers):
         result[rows] = np.ldexp(part, powers[0] * scales[0] + powers[1] * scales[1])
 

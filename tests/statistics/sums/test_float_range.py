@@ -1,4 +1,4 @@
-"""Operators are not scaled; they warn where sums leave the range of float64, and only there."""
+"""Statistics are scaled; operators warn where sums leave the range of float64, and only there."""
 
 import warnings
 
@@ -42,3 +42,44 @@ def test_a_stream_is_unchanged_if_the_warning_is_an_error():
         with pytest.raises(rollstat.PrecisionWarning):
             stream.extend(X * 1e200)
     assert stream.snapshot() == other.snapshot()
+
+
+POWERS = {"var": 2, "std": 1, "sem": 1, "skew": 0, "kurt": 0, "sum": 1, "mean": 1}
+"""The power of the unit of the values in the unit of the result."""
+
+
+@pytest.mark.parametrize("exponent", [450, -450])
+@pytest.mark.parametrize("name", POWERS)
+def test_windows_in_any_order_are_scaled(name, exponent, rng):
+    function, x = getattr(rollstat, f"rolling_{name}"), rng.standard_normal(300)
+    start = rng.integers(0, 290, 300)
+    windows = start, start + rng.integers(5, 11, 300)
+    wanted = np.ldexp(function(x, windows), POWERS[name] * exponent)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(function(np.ldexp(x, exponent), windows), wanted, rtol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore:results beyond")
+@pytest.mark.parametrize("exponent", [700, -600])
+@pytest.mark.parametrize("name", ["cov", "corr", "beta", "linear_fit"])
+@pytest.mark.parametrize("case", ["any order", "large integers", "both"])
+def test_products_with_extreme_values_are_scaled(case, name, exponent, rng):
+    windows, x, y = 5, rng.standard_normal(300), rng.standard_normal(300)
+    if case != "any order":
+        x = rng.integers(-(2**62), 2**62, 300)
+    if case != "large integers":
+        start = rng.integers(0, 290, 300)
+        windows = start, start + rng.integers(5, 11, 300)
+
+    def call(y):
+        if name == "linear_fit":
+            return rollstat.rolling_linear_fit(x, windows, x=y)
+        return [getattr(rollstat, f"rolling_{name}")(x, y, windows)]
+
+    powers = {"cov": [1], "corr": [0], "beta": [-1], "linear_fit": [-1, 0, 0]}[name]
+    wanted = [np.ldexp(result, power * exponent) for result, power in zip(call(y), powers)]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*range of float64")
+        for result, right in zip(call(np.ldexp(y, exponent)), wanted):
+            np.testing.assert_allclose(result, right, rtol=1e-9)
