@@ -12,6 +12,7 @@ from rollstat.operators.layout import computing_dtype
 from rollstat.operators.moments import MeanOffset
 from rollstat.plan import Choice, Computation, Output
 from rollstat.statistics.aggregate.drivers import aggregate, prepare
+from rollstat.statistics.sums.float_range import is_moderate
 from rollstat.statistics.sums.window_sums import block_rows, choose, evaluate, observations, write_sums
 from rollstat.windows import Windows
 
@@ -19,6 +20,9 @@ operators: Any = built_in  # type checkers take class attributes of the operator
 
 # Exponent of the sum of as many values as a window can have.
 _SPARE = 64
+# Outside these limits deviations have fewer digits, or distances from the mean may exceed float64.
+_LEAST, _GREATEST = 2.0**-960, 2.0**960
+_POWER = 500
 
 
 class _OfMoments(Computation):
@@ -91,13 +95,24 @@ class ZScore(_OfMoments):
         """Write the z-score of every row; rows whose own value is missing are insufficient."""
         assert block.own_row is not None
         values, missing = observations(block, shifted=True), block.missing
-        deviation, score = np.empty((2, block.rows))
-        evaluate(block, operators.StandardDeviation(self._ddof), deviation[None], values)
-        offset, reference = _means(block, values)
-        standardize(read_only(values[block.own_row]), read_only(reference), offset, deviation, score)
+        score, deviation = self._scores(block, values)
+        for extreme, power in ((deviation < _LEAST, -_POWER), (deviation > _GREATEST, _POWER)):
+            if extreme.any() and not is_moderate(values):  # not only constant windows
+                with np.errstate(over="ignore"):  # in other windows
+                    again = self._scores(block, read_only(np.ldexp(values, -power)))
+                score[extreme] = again[0][extreme]
         _deliver(score, results[0])
         undefined = None if missing is None else missing[block.own_row]
         return Outcome(undefined=undefined, algorithm=self.choose(block).name)
+
+    def _scores(self, block: Block, values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the z-score of every row, and the deviation of its window."""
+        assert block.own_row is not None
+        score, deviation = np.empty((2, block.rows))
+        evaluate(block, operators.StandardDeviation(self._ddof), deviation[None], values)
+        offset, reference = _means(block, values)
+        standardize(read_only(values[block.own_row]), read_only(reference), offset, deviation, score)
+        return score, deviation
 
 
 class MeanAbsoluteDeviation(_OfMoments):

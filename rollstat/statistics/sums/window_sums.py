@@ -548,9 +548,7 @@ def _sum_any_windows(
 
 
 @np.errstate(all="ignore")
-def _rescale(
-    block: Block, summand: Any, x: NDArray[Any], y: NDArray[Any], out: NDArray[np.float64]
-) -> None:
+def _rescale(block: Block, summand: Any, x: NDArray[Any], y: NDArray[Any], out: NDArray[np.float64]) -> None:
     """Compute windows again whose sums may have left the range of float64, times powers of two."""
     if not traits(summand).shifted:
         rows = np.flatnonzero(~np.isfinite(out[0]))

@@ -83,3 +83,15 @@ def test_products_with_extreme_values_are_scaled(case, name, exponent, rng):
         warnings.filterwarnings("error", message=".*range of float64")
         for result, right in zip(call(np.ldexp(y, exponent)), wanted):
             np.testing.assert_allclose(result, right, rtol=1e-9)
+
+
+@pytest.mark.parametrize("exponent", [1021, -1040, -1060])
+def test_z_scores_of_extreme_values(exponent, rng):
+    x = rng.integers(-4, 5, 200).astype(float)
+    x[50:80] = 3.0  # constant windows, which have none
+    wanted = rollstat.rolling_zscore(x, 20)
+    found = rollstat.rolling_zscore(np.ldexp(x, exponent), 20)
+    np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-15)
+    mixed = np.concatenate([np.ldexp(x, exponent), x])
+    np.testing.assert_array_equal(rollstat.rolling_zscore(mixed, 20)[:200], found)
+    np.testing.assert_allclose(rollstat.rolling_zscore(mixed, 20)[219:], wanted[19:], rtol=1e-13, atol=1e-15)
