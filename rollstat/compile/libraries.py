@@ -18,6 +18,8 @@ from numba.core.compiler import compile_result
 
 from rollstat.compile.cache import KernelCache
 
+_CACHE_LINE = 64
+
 
 class Library(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
     """Code of a kernel.
@@ -35,6 +37,18 @@ class Library(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
             if not function.is_declaration:
                 manager, builder = self._codegen._function_pass_manager()
                 manager.run(function, builder)
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Add code whose functions align their frames to cache lines.
+
+        LLVM saves vector registers in a frame, but aligns it to 16 bytes by itself: vectors would lie across
+        cache lines, or even pages, depending on how deep the calls are.
+        """
+        for function in ir_module.functions:
+            if not function.is_declaration:
+                function.attributes.add("nounwind")  # true, and llvmlite writes no alignment without it
+                function.attributes.alignstack = _CACHE_LINE
+        super().add_ir_module(ir_module)
 
     def finalize(self) -> None:
         """Link, optimise and compile the code."""

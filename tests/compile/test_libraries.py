@@ -1,7 +1,11 @@
 """Inner kernels on disk: other processes link them, and never one in place of another."""
 
 import pytest
+from llvmlite import ir
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
 
+from rollstat.compile.libraries import Library
 from tests.small_package import call_high, make_two_kernels
 
 CLOSURES = """
@@ -71,3 +75,14 @@ def test_closures_that_differ_in_a_variable(tmp_path, order):
         (package / "kernels" / "high.py").write_text(CALLER.format(expression))
         assert call_high(tmp_path, "10") == (result, 0)
     assert len(stored(tmp_path)) == 2
+
+
+def test_frames_are_aligned_to_cache_lines():
+    module = ir.Module("aligned")
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), "aligned")
+    ir.IRBuilder(function.append_basic_block()).ret_void()
+    library = Library(cpu_target.target_context.codegen(), "aligned")
+    with global_compiler_lock:
+        library.add_ir_module(module)
+        library.finalize()
+    assert "alignstack=64" in library.get_llvm_str()

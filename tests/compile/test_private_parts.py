@@ -33,6 +33,7 @@ CALLED = {
     },
     "libraries": {
         "numba.core.codegen:JITCodeLibrary": "codegen name",
+        "numba.core.codegen:JITCodeLibrary.add_ir_module": "self ir_module",
         "numba.core.codegen:JITCodeLibrary.finalize": "self",
         "numba.core.codegen:JITCodeLibrary._get_module_for_linking": "self",
         "numba.core.codegen:JITCodeLibrary._finalize_dynamic_globals": "self",
