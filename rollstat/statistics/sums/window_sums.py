@@ -356,11 +356,11 @@ def evaluate(
     x: NDArray[np.float64],
     y: NDArray[np.float64] | None = None,
 ) -> Outcome:
-    """Write the outputs of `summand` for any windows, see
-    :mod:`rollstat.kernels.sums.moment_formulas`.
+    """Write the outputs of `summand` for any windows; the series may hold integers.
 
-    Series may hold integers. Insufficient
-    rows are marked, and recorded as marked, where this takes no extra work.
+    Insufficient rows are marked, and recorded as marked, where this takes no extra work. Windows whose sums
+    leave the range of float64 are computed again. The formulas are those of
+    :mod:`rollstat.kernels.sums.moment_formulas`.
     """
     y = x if y is None else y
     if _needs_operator(block, x, y):
