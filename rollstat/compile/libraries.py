@@ -65,7 +65,7 @@ class InnerLibrary(Library):
     def finalize(self) -> None:
         """Link the code."""
         for library in dict.fromkeys(self._linking_libraries):
-            if hasattr(library, "_reload_init"):  # Numba has it from 0.62 on
+            if hasattr(self, "_reload_init"):  # Numba has it from 0.62 on
                 self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()

@@ -66,6 +66,16 @@ def test_a_damaged_file_is_compiled_again(tmp_path):
     assert file.read_bytes() != damaged
 
 
+def test_inner_kernels_link_what_is_stored(tmp_path):
+    kernels = make_two_kernels(tmp_path) / "kernels"
+    assert call_high(tmp_path) == (20, 0)
+    low = (kernels / "high.py").read_text()
+    (kernels / "middle.py").write_text(low.replace("high", "middle"))
+    (kernels / "high.py").write_text(low.replace("low", "middle"))
+    assert call_high(tmp_path) == (200, 0)
+    assert len(stored(tmp_path)) == 2
+
+
 @pytest.mark.parametrize("order", ["_first(x) * 100 + _second(x)", "_second(x) + _first(x) * 100"])
 def test_closures_that_differ_in_a_variable(tmp_path, order):
     package = make_two_kernels(tmp_path)
