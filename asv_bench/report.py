@@ -3,7 +3,7 @@
     python asv_bench/report.py
     python asv_bench/report.py --statistics median min --rounds 1 --n 100000 --print   # a quick look
     python asv_bench/report.py --sections small_calls latency         # only some tables; the others remain
-    python asv_bench/report.py --avx512                               # on a machine with AVX-512
+    python asv_bench/report.py --other                                # on a machine with another CPU
     python asv_bench/report.py --write                                # the pages once more, without measuring
 
 The results of all libraries are compared before anything is timed. In each round the libraries take turns on
@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument("--sections", nargs="+", choices=SECTIONS, default=SECTIONS)
     parser.add_argument("--n", type=int, default=N)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--avx512", action="store_true", help="arrays, with AVX-512, to a file of their own")
+    parser.add_argument("--other", action="store_true", help="arrays, on another CPU, to a file of their own")
     parser.add_argument("--print", action="store_true", help="write nothing")
     parser.add_argument("--write", action="store_true", help="write the pages from the data file")
     parser.add_argument("--first-call", choices=("pandas", "rollstat"), help=argparse.SUPPRESS)
@@ -180,13 +180,13 @@ def main() -> None:
         return first_call(arguments.first_call)
     if arguments.write:
         return figures.write(figures.load())
-    if arguments.avx512:
+    if arguments.other:
         arguments.sections = ("arrays",)
     with tiers.using("fast"):
         found = measure_sections(arguments)
     if not arguments.print:
-        path = figures.AVX512 if arguments.avx512 else figures.DATA
-        data = found if arguments.avx512 else figures.load() | found
+        path = figures.OTHER if arguments.other else figures.DATA
+        data = found if arguments.other else figures.load() | found
         text = json.dumps(data).replace('{"statistic"', '\n{"statistic"')
         path.write_text(text + "\n", encoding="utf-8")
         figures.write(figures.load())

@@ -14,7 +14,7 @@ from benchmarks.tables import list_table
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "docs" / "performance" / "figures.json"
-AVX512 = DATA.with_name("figures_avx512.json")  # arrays only, on a machine with AVX-512
+OTHER = DATA.with_name("figures_other.json")  # arrays only, on a machine with another CPU
 TABLES = ROOT / "docs" / "performance" / "tables"
 ARGSORT = "np.argsort of blocks"
 IN_OVERVIEW = {"median": "median", "quantile": "5 % quantile", "min": "min", "var": "var", "mean": "mean"}
@@ -205,8 +205,8 @@ def pages(data: dict[str, Any]) -> dict[Path, str]:
     _, first = flights(data)
     found["overview"] = [*overview(data), f"{first} :doc:`first_call` has more.", ""]
     found |= {"front_page": front_page(data), "losing": losing(data)}
-    other = load(AVX512)
-    found |= {"overview_avx512": overview(other), "losing_avx512": losing(other)}
+    other = load(OTHER)
+    found |= {"overview_other": overview(other), "losing_other": losing(other)}
     found |= {"small_calls": small_calls(data), "latency": latency(data)}
     written = {TABLES / f"{name}.rst": "\n".join(lines) for name, lines in found.items()}
     readme = ROOT / "README.md"

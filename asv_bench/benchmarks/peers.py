@@ -17,7 +17,10 @@ import numpy as np
 import pandas as pd
 
 import rollstat
+from rollstat.compile.cache import host_levels
 from rollstat.registry import REGISTRY
+
+VECTORS = {"x86-64-v4": "AVX-512", "x86-64-v3": "AVX2"}
 
 
 def _if_installed(module: str) -> Any:
@@ -388,9 +391,10 @@ def versions() -> str:
 
 
 def machine() -> str:
-    """Return the processor, the operating system and the versions."""
+    """Return the processor and its vectors, the operating system and the versions."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
     python = f"Python {platform.python_version()}"
-    return f"{model or platform.processor()}, {platform.system()}; {versions()}, {python}"
+    vectors = VECTORS.get(host_levels()[0], host_levels()[0])
+    return f"{model or platform.processor()} with {vectors}, {platform.system()}; {versions()}, {python}"
