@@ -32,7 +32,7 @@ _VAR_BOUND = (
 )
 _STD_BOUND = "64 * m * u * (result + max(abs(arr))) + m * u**9 if max(abs(arr)) < 2**500 else inf"
 _COV_BOUND = (
-    "64 * m * u * max(abs(arr)) * max(abs(other)) + m * u**20 "
+    "64 * m * u * max(abs(arr)) * max(abs(other)) + m * u**20 * (1 + max(abs(arr)) + max(abs(other))) "
     "if max(abs(arr)) < 2**500 and max(abs(other)) < 2**500 else inf"
 )
 _CORR_BOUND = (

@@ -265,7 +265,7 @@ def write_plain(
     if not all(map(is_moderate, series)) or any((weights < 0).any() for weights in series[1:]):
         unfit = np.logical_or.reduce([weights < 0 for weights in series[1:]] + [*map(is_extreme, series)])
         held = block.count_without(unfit) < block.end - block.start
-        enough = block.count >= min_periods
+        enough = block.count >= max(min_periods, block.nan_below or 0)  # other rows are NaN already
         if held[enough].all():
             return None
         rows = np.flatnonzero(held & enough)

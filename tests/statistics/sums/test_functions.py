@@ -88,6 +88,17 @@ def test_weighted_means_by_plain_sums_and_by_the_operator(sign, gaps, rng):
             assert abs(Fraction(found[i]) - sum(x * w for x, w in pairs) / total) <= 48 * size / 2**53
 
 
+@pytest.mark.parametrize("window", [4, 10, 40])
+def test_missing_values_propagate_to_windows_with_negative_weights(window, rng):
+    values, weights = np.abs(rng.standard_normal((2, 200)))
+    weights[[51, 118]] *= -1.0
+    wanted = rollstat.rolling_weighted_mean(values, weights, window, min_periods=1)
+    values[50] = weights[120] = np.nan
+    wanted[50 : 50 + window] = wanted[120 : 120 + window] = np.nan
+    found = rollstat.rolling_weighted_mean(values, weights, window, min_periods=1, nan_policy="propagate")
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
 @pytest.mark.parametrize("scale", [1.0, 2.0**-400, 2.0**400])
 @pytest.mark.parametrize("target", [0.0, 0.5])
 def test_downside_deviations_at_any_scale(target, scale, rng):
