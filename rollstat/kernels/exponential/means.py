@@ -10,11 +10,11 @@
     eight rows at once:   v <- v + d**1 shift(v, 1),  v + d**2 shift(v, 2),  v + d**4 shift(v, 4)
                           S = v + (d, d**2, ..., d**8) * S of the row before
 
-Values are taken less the first observation of their segment, so the mean of equal values is exactly their
-value. A missing value adds nothing: among eight rows, its weight is 0. With `ignore_na` it does not age other
-rows either. Without `adjust` the first observation has the weight of all rows before it: W is 1 / alpha in
-every row, and again after a gap. With `ignore_na` there are no gaps. With `factors`, one a row, every row is
-computed by itself. Among eight rows the following ones weigh more instead, see :func:`growth`.
+Until an observation differs from the first one, the mean is exactly their value. A missing value adds
+nothing: among eight rows, its weight is 0. With `ignore_na` it does not age other rows either. Without
+`adjust` the first observation has the weight of all rows before it: W is 1 / alpha in every row, and again
+after a gap. With `ignore_na` there are no gaps. With `factors`, one a row, every row is computed by itself.
+Among eight rows the following ones weigh more instead, see :func:`growth`.
 
 State: S, W and the number of observations. Invariant: W and S belong to the row before i. Sums that leave the
 range of float64 never come back, so the last sum shows whether any has left it. If one has, and with factors,
@@ -41,7 +41,6 @@ from rollstat.compile.simd.vectors import (
 
 LEAST_DECAY = 2.0**-40
 SMALL = 2.0**-100
-_MOST = 1e300  # of an anchor
 # Rows from a missing one on in which others are expected: whether eight rows have one cannot be predicted.
 MIXED_ROWS = 64
 
@@ -142,12 +141,15 @@ def means_by_vector(values, offsets, lanes, alpha, adjust, ignore_na, summed, le
             i += 1
         if i == end:
             continue
-        anchor = 0.0 if summed or not abs(values[i]) < _MOST else values[i]
+        # Nothing is subtracted from the values: the rounding of a large one would outlast its weight.
+        equal, differs = values[i], i
+        while differs < end and (values[differs] == equal or values[differs] != values[differs]):
+            differs += 1
         total, weight, count, age, mixed = 0.0, 0.0, 0, 1.0, i
-        shift, scale, inverse, scaled = broadcast(anchor), one, one, -1.0
+        scale, inverse, scaled = one, one, -1.0
         while i < end:
-            if count >= least and i + 8 <= end and weight > SMALL:
-                v, aging = load(values, i) - shift, same
+            if i >= differs and count >= least and i + 8 <= end and weight > SMALL:
+                v, aging = load(values, i), same
                 if contains_nan(v):
                     mixed = i + MIXED_ROWS
                 if i < mixed or age != 1.0:
@@ -164,7 +166,7 @@ def means_by_vector(values, offsets, lanes, alpha, adjust, ignore_na, summed, le
                     scale, scaled = ramp + aging[3] * broadcast(weight), weight
                     inverse = one / scale
                 v = scanned(v, aging) + aging[3] * broadcast(total)
-                store(v if summed else shift + v * inverse, out, i)
+                store(v if summed else v * inverse, out, i)
                 total, weight = first_lane(broadcast_lane(v, -1)), first_lane(broadcast_lane(scale, -1))
                 if scaled < 0.0 and not (adjust or ignore_na):
                     total, weight = total * (age / (alpha * weight)), age / alpha
@@ -173,18 +175,19 @@ def means_by_vector(values, offsets, lanes, alpha, adjust, ignore_na, summed, le
             x = values[i]
             if x == x:
                 if age != 1.0:
-                    total, weight, age = total * decay + (x - anchor), weight * decay + 1.0, 1.0
+                    total, weight, age = total * decay + x, weight * decay + 1.0, 1.0
                     total, weight = total / weight / alpha, 1.0 / alpha
                 elif count == 0:
                     weight = 1.0 if adjust else 1.0 / alpha
-                    total = (x - anchor) * weight
+                    total = x * weight
                 else:
-                    total, weight = total * decay + (x - anchor), weight * decay + 1.0
+                    total, weight = total * decay + x, weight * decay + 1.0
                 count += 1
             elif not ignore_na:
                 total, weight, age = total * decay, weight * decay, 1.0 if adjust else age * decay
             if x == x or summed:
-                out[i] = np.nan if count < least else total if summed else anchor + total / weight
+                mean = equal if i < differs else total / weight
+                out[i] = np.nan if count < least else total if summed else mean
             else:  # the weight may be too small to divide by
                 out[i] = out[i - 1]
             i += 1

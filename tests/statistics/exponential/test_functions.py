@@ -165,6 +165,26 @@ def test_values_of_any_size(adjust, n):
     np.testing.assert_array_equal(rollstat.ewm_std(constant, alpha=0.3, adjust=adjust)[1:], 0.0)
 
 
+@pytest.mark.parametrize("name", ["ewm_mean", "ewm_var"])
+@pytest.mark.parametrize("adjust", [True, False])
+def test_a_large_first_value_leaves_no_rounding_when_its_weight_is_gone(name, adjust, rng):
+    values = rng.standard_normal(1_000)
+    values[::7] = np.nan
+    after = getattr(rollstat, name)(values, span=4, adjust=adjust)
+    found = getattr(rollstat, name)(np.append(1e17, values), span=4, adjust=adjust)
+    np.testing.assert_allclose(found[401:], after[400:], rtol=1e-9)
+
+
+@pytest.mark.parametrize("adjust", [True, False])
+def test_equal_values_have_their_mean(adjust):
+    values = np.full(100, 0.1)
+    values[[0, 40, 41]] = np.nan
+    values[-3] = 0.2  # the rows before still have the mean of equal values
+    found = rollstat.ewm_mean(values, alpha=0.3, adjust=adjust)
+    assert (found[1:-3] == 0.1).all()
+    assert (found[-3:] > 0.1).all()
+
+
 @pytest.mark.parametrize("adjust", [True, False])
 def test_rows_before_a_gap_of_any_length_do_not_gain_weight(adjust):
     for length in range(90, 130):
