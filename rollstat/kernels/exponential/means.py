@@ -10,11 +10,11 @@
     eight rows at once:   v <- v + d**1 shift(v, 1),  v + d**2 shift(v, 2),  v + d**4 shift(v, 4)
                           S = v + (d, d**2, ..., d**8) * S of the row before
 
-Until an observation differs from the first one, the mean is exactly their value. A missing value adds
-nothing: among eight rows, its weight is 0. With `ignore_na` it does not age other rows either. Without
-`adjust` the first observation has the weight of all rows before it: W is 1 / alpha in every row, and again
-after a gap. With `ignore_na` there are no gaps. With `factors`, one a row, every row is computed by itself.
-Among eight rows the following ones weigh more instead, see :func:`growth`.
+As long as all observations equal the first one, so does the mean, exactly. A missing value adds nothing:
+among eight rows, its weight is 0. With `ignore_na` it does not age other rows either. Without `adjust` the
+first observation has the weight of all rows before it: W is 1 / alpha in every row, and again after a gap.
+With `ignore_na` there are no gaps. With `factors`, one a row, every row is computed by itself. Among eight
+rows the following ones weigh more instead, see :func:`growth`.
 
 State: S, W and the number of observations. Invariant: W and S belong to the row before i. Sums that leave the
 range of float64 never come back, so the last sum shows whether any has left it. If one has, and with factors,
