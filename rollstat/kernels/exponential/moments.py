@@ -6,14 +6,14 @@
 
         m <- m + new (x - m)          C <- kept (C + new (x - m)**2)          P <- kept (kept P + 2 new)
 
-    eight rows at once   rows about the first of them, a:   sums of decayed (x - a), (x - a)**2
+    eight rows at once   rows about the first seen, a:       sums of decayed (x - a), (x - a)**2
                          --> mean g and moment of the eight rows alone up to each lane
                          --> merged with all earlier rows, by the pairwise formula: + K (m - g)**2
 
 P is the sum of the products of the weights of every two rows, so C / P is the unbiased variance without a
 difference of sums of weights; equal values have a variance of exactly 0. Missing values, `adjust`,
 `ignore_na` and factors have the meaning of :mod:`rollstat.kernels.exponential.means`. A row counts if no
-series is NaN in it. Other rows among eight have the weight 0, but the first of the eight counts.
+series is NaN in it. Other rows among eight have the weight 0.
 
 State: weight, means, moments xx, yy and xy, and P, for weights that add up to 1. Invariant: the state belongs
 to the observations before row i. Cost: eight rows take about 50 instructions for a variance, 110 for two
@@ -120,6 +120,21 @@ def _mixed(x, y, decay, age, adjust, ignore_na, lanes):
 
 
 @kernel(forceinline=True)
+def _first_observed(xs, ys, i, mean_x, mean_y):
+    """Return the first observation of eight rows, or the means if there is none.
+
+    Rows about a value outside the eight would lose digits: after a gap their weight can be 1e20 times as
+    large as the weight of all earlier rows, and the variance is then that of the small weight.
+    """
+    for row in range(i, i + 8):
+        x = xs[row]
+        y = x if ys is None else ys[row]
+        if x == x and y == y:
+            return x, y
+    return mean_x, mean_y
+
+
+@kernel(forceinline=True)
 def _without_missing(x, y, one, other):
     """Return the lanes of two series; where either is NaN, both have their given value."""
     zero = zeros_like(x)
@@ -190,8 +205,7 @@ def moments(xs, ys, factors, offsets, lanes, decay, adjust, ignore_na, bias, kin
                 mean_x, mean_y, xx, yy, xy, pairs = state
                 first, first_y, own_weight = xs[i], xs[i] if ys is None else ys[i], one
                 if i < mixed or (age != 1.0 and not adjust):
-                    if first != first or first_y != first_y:
-                        first, first_y = mean_x, mean_y
+                    first, first_y = _first_observed(xs, ys, i, mean_x, mean_y)
                     aging, squares, ramp, own, own_weight, age = _mixed(
                         x, y, decay, age, adjust, ignore_na, lanes
                     )

@@ -109,7 +109,7 @@ def _ewm(
 _FIRST = Expanding()
 
 
-@statistic(error_bound=("8 * m * u * sum(w * abs(arr)) / sum(w)",), **_EWM)
+@statistic(error_bound=("8 * m * u * sum(w * abs(arr)) / sum(w) + m * u**20",), **_EWM)
 def ewm_mean(
     arr: ArrayLike,
     window: Window = _FIRST,

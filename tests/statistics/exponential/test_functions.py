@@ -175,6 +175,21 @@ def test_a_large_first_value_leaves_no_rounding_when_its_weight_is_gone(name, ad
     np.testing.assert_allclose(found[401:], after[400:], rtol=1e-9)
 
 
+@pytest.mark.parametrize("gap", [30, 70, 90, 120])
+@pytest.mark.parametrize("adjust", [True, False])
+def test_two_observations_have_their_moments_however_far_apart(adjust, gap):
+    for lead in range(8):
+        values = np.full(lead + gap + 20, np.nan)
+        values[[lead, lead + gap]] = 1.0, 3.5
+        options = {"alpha": 0.4, "adjust": adjust}
+        for found, wanted in (
+            (rollstat.ewm_var(values, **options), 3.125),
+            (rollstat.ewm_cov(values, -2.0 * values, **options), -6.25),
+            (rollstat.ewm_corr(values, -2.0 * values, **options), -1.0),
+        ):
+            np.testing.assert_allclose(found[lead + gap :], wanted, rtol=1e-13)
+
+
 @pytest.mark.parametrize("adjust", [True, False])
 def test_equal_values_have_their_mean(adjust):
     values = np.full(100, 0.1)
