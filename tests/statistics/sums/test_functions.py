@@ -99,6 +99,13 @@ def test_missing_values_propagate_to_windows_with_negative_weights(window, rng):
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
+def test_missing_values_propagate_to_windows_with_extreme_values(rng):
+    values = rng.standard_normal(100)
+    values[40], values[43] = 1e300, np.nan
+    found = rollstat.rolling_downside_deviation(values, 6, min_periods=1, nan_policy="propagate")
+    np.testing.assert_array_equal(np.flatnonzero(np.isnan(found)), np.arange(43, 49))
+
+
 @pytest.mark.parametrize("scale", [1.0, 2.0**-400, 2.0**400])
 @pytest.mark.parametrize("target", [0.0, 0.5])
 def test_downside_deviations_at_any_scale(target, scale, rng):
