@@ -47,7 +47,7 @@ Boxes over rows and columns of an image: a lane has some boxes below one another
 of the image, so nothing is transposed. In a compiled loop the last vector of a row overlaps others.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -69,6 +69,12 @@ from rollstat.kernels.selection.quantiles import interpolate_constant, quantile_
 
 # Rows between two chances to stop at a NaN, at least.
 _ROWS_OF_PART = 1 << 11
+
+SHARE_BITS = 15
+"""Shares are multiples of 2 to the power of minus this; int32 holds their products with `LONGEST_PART`."""
+
+LONGEST_PART = 1 << 15
+"""Results of a part of a series at most, where values are missing."""
 
 # Operations of a network.
 EXCHANGE, MINIMUM, MAXIMUM = range(3)
@@ -336,23 +342,6 @@ class Lanes(NamedTuple):
     fractions: np.ndarray
 
 
-class Registers(NamedTuple):
-    """A network that is compiled into the loop, and what :func:`select_groups` needs to find its ranks.
-
-    Attributes
-    ----------
-    network : RegisterNetwork
-    fractions : ndarray of float64, shape (ranks,)
-        Not read.
-    found : ndarray, shape (ranks * rows,)
-        The memory that the ranks are written to.
-    """
-
-    network: Any
-    fractions: np.ndarray
-    found: np.ndarray
-
-
 class Observed(NamedTuple):
     """Memory for the windows of a part of a series in which values are missing.
 
@@ -360,14 +349,15 @@ class Observed(NamedTuple):
     ----------
     keys : ndarray of the dtype of the values, shape (at least rows + width - 1,)
         Values and sentinels.
-    gaps : ndarray of int32, shape (at least rows + width,)
-        Number of missing values before each row, and of all.
+    gaps, lows : ndarray of int32, shape (at least rows + width,)
+        Number of missing values before each row, and of all; how many of these are below.
     found : ndarray of the dtype of the values, shape (ranks, rows)
         The ranks among values and sentinels; only the first four are read.
     """
 
     keys: np.ndarray
     gaps: np.ndarray
+    lows: np.ndarray
     found: np.ndarray
 
 
@@ -382,8 +372,8 @@ class Order(NamedTuple):
         Fewest observations of a result.
     mark : float
         What is written below that.
-    share : float
-        Share of the sentinels that are below; a multiple of 2**-20, so that no product with it is rounded.
+    share : int
+        Share of the sentinels that are below, in units of ``2**-SHARE_BITS``.
     first : int
         First of the ranks that are found.
     """
@@ -393,8 +383,11 @@ class Order(NamedTuple):
     interpolation: int
     least: int
     mark: float
-    share: float
+    share: int
     first: int
+
+
+_NO_FRACTIONS = np.empty(0)
 
 
 @kernel
@@ -404,24 +397,18 @@ def _by_lanes(finder, keys, found):
 
 @kernel
 def _by_registers(finder, keys, found):
-    groups = found.shape[1] // group_rows(finder.network, keys)
-    select_groups(finder.network, keys, 0, groups, finder.fractions, finder.found, 0, found.shape[1])
+    groups = found.shape[1] // group_rows(finder, keys)
+    select_groups(finder, keys, 0, groups, _NO_FRACTIONS, found.reshape(-1), 0, found.shape[1])
 
 
 @dispatching
 def _find_ranks(finder, keys, found):
     """Write ranks of all windows of `keys` to `found`."""
-    return _by_registers if class_of(finder) is Registers else _by_lanes
-
-
-@kernel(forceinline=True)
-def _low(gaps, share):
-    """Return how many of `gaps` consecutive missing values are below everything."""
-    return np.floor(gaps * share + 0.5)
+    return _by_lanes if class_of(finder) is Lanes else _by_registers
 
 
 @kernel
-def _place_sentinels(values, missing, share, keys, gaps):
+def _place_sentinels(values, missing, share, keys, gaps, lows):
     """Write the values with sentinels for missing ones, and count these."""
     count = np.int32(0)
     for i in range(len(values)):
@@ -429,32 +416,36 @@ def _place_sentinels(values, missing, share, keys, gaps):
         count += np.int32(missing[i])
     gaps[len(values)] = count
     lowest, highest = worst_of(Greatest(), values), worst_of(Least(), values)
+    whole, half = 1 << SHARE_BITS, 1 << (SHARE_BITS - 1)
     for i in range(len(values)):
-        before = np.float64(gaps[i])
-        sentinel = lowest if _low(before, share) < _low(before + 1.0, share) else highest
+        scaled = np.int32(gaps[i] * share + half)  # Numba computes in int64: half as many lanes
+        lows[i] = scaled >> SHARE_BITS
+        sentinel = lowest if np.int32(scaled & (whole - 1)) >= whole - share else highest
         keys[i] = sentinel if missing[i] else values[i]
+    lows[len(values)] = (count * share + half) >> SHARE_BITS
 
 
 # `exact` is a literal in every call: each is compiled to a loop of its own.
 @kernel(forceinline=True)
-def _write_points(found, gaps, width, order, exact, out):
+def _write_points(found, gaps, lows, width, order, exact, out):
     """Write the results of a part, given the ranks among values and sentinels.
 
     Unless `exact`, only order statistics and linear interpolation are written, and infinite results may be
     wrong; return how many are infinite or NaN.
     """
-    k, q, interpolation, least, mark, share, first = order
+    k, q, interpolation, least, mark, _, first = order
     last = len(found) - 1
     one, two, three, four = found[0], found[min(1, last)], found[min(2, last)], found[min(3, last)]
-    starts, ends = gaps[: len(out)], gaps[width:]
+    ends, low_ends = gaps[width:], lows[width:]
+    width, first = np.int32(width), np.int32(first)
     unsure = 0
     for i in range(len(out)):
-        before, until = np.float64(starts[i]), np.float64(ends[i])
-        count = width - (until - before)
+        count = np.float64(np.int32(width - (ends[i] - gaps[i])))
+        below = np.float64(np.int32(low_ends[i] - lows[i] - first))
         position = q * (count - 1.0)
         whole = np.floor(position)
         rank = whole if k == 0 else k - 1.0 if k > 0 else count + k
-        place = rank + _low(until, share) - _low(before, share) - first
+        place = rank + below
         a, b, c, d = np.float64(one[i]), np.float64(two[i]), np.float64(three[i]), np.float64(four[i])
         lower = a if place < 0.5 else b if place < 1.5 else c if place < 2.5 else d
         upper = b if place < 0.5 else c if place < 1.5 else d
@@ -475,7 +466,7 @@ def write_observed(finder, memory, values, missing, order, out):
 
     Parameters
     ----------
-    finder : Lanes or Registers
+    finder : Lanes or RegisterNetwork
         Finds the ranks that occur among values and sentinels.
     memory : Observed
     values, missing : ndarray, shape (rows + width - 1,)
@@ -483,14 +474,14 @@ def write_observed(finder, memory, values, missing, order, out):
     out : ndarray, shape (rows,)
         Receives the results, computed in float64.
     """
-    keys, gaps, found = memory
+    keys, gaps, lows, found = memory
     rows, part, width = len(out), found.shape[1], len(values) - len(out) + 1
     for first in range(0, rows, part):
         last = min(first + part, rows)
         covered = slice(first, last + width - 1)
-        _place_sentinels(values[covered], missing[covered], order.share, keys, gaps)
+        _place_sentinels(values[covered], missing[covered], order.share, keys, gaps, lows)
         _find_ranks(finder, keys, found)
         part_out = out[first:last]
         plain = order.k != 0 or order.interpolation == LINEAR_QUANTILE
-        if not plain or _write_points(found, gaps, width, order, False, part_out) > 0:
-            _write_points(found, gaps, width, order, True, part_out)
+        if not plain or _write_points(found, gaps, lows, width, order, False, part_out) > 0:
+            _write_points(found, gaps, lows, width, order, True, part_out)

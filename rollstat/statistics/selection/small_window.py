@@ -19,12 +19,13 @@ from rollstat.compile.simd.register_networks import AT_RANK, LINEAR, MIDPOINT, R
 from rollstat.compile.simd.vectors import aligned_empty
 from rollstat.kernels.selection.quantiles import wanted_ranks
 from rollstat.kernels.selection.selection_network import (
+    LONGEST_PART,
+    SHARE_BITS,
     Lanes,
     LaneScratch,
     Network,
     Observed,
     Order,
-    Registers,
     run_in_registers,
     run_network,
     write_observed,
@@ -37,7 +38,7 @@ LARGEST_WIDTH = 512
 _ROW_BYTES = 2048  # of a group: with fewer, each instruction has more overhead; more exceed the cache
 _LONGEST_KEPT = 1 << 14  # elements of scratch that a thread keeps: clearing new memory takes time
 _BLOCK_BYTES = 1 << 20
-_PART_ROWS = 1 << 11  # of results of a compiled network where values are missing: what the caches hold
+_PART_ROWS = 1 << 10  # of results of a compiled network where values are missing: what the caches hold
 MOST_COMPARISONS = 4700  # of a compiled network: more take over three seconds to compile
 _SECONDS_A_ROW = 4e-9  # that a compiled network saves, about
 
@@ -245,17 +246,17 @@ def select(block: Block, request: Selection) -> None:
 
 
 @lru_cache(maxsize=64)
-def _share_below(width: int, k: int, q: float, least: int) -> tuple[float, int, int]:
+def _share_below(width: int, k: int, q: float, least: int) -> tuple[int, int, int]:
     """Return the share of missing values to put below, and the first and the last rank that then occur.
 
-    For the share q, or 0 or 1 for a k-th from either end, the fewest ranks occur. They are those of windows
-    with `least` observations or more, and the next ones.
+    The share is in units of ``2**-SHARE_BITS``. With about q, or 0 or 1 for a k-th from either end, the
+    fewest ranks occur. They are those of windows with `least` observations or more, and the next ones.
     """
-    share = float(k < 0) if k else round(q * 2**20) / 2**20
+    share = round((float(k < 0) if k else q) * 2**SHARE_BITS)
     count = np.arange(max(least, 1), width + 1)
     rank = np.empty(len(count), np.int64)
     wanted_ranks(count, k, q, 0, rank)
-    below = share * (width - count)
+    below = share * (width - count) / 2**SHARE_BITS
     upper = (q * (count - 1) > rank) & (k == 0)
     first, last = (rank + np.floor(below)).min(), (rank + upper + np.ceil(below)).max()
     return share, int(first), min(int(last), width - 1)
@@ -291,18 +292,17 @@ def select_observed(
 
 def _finder(
     values: NDArray[Any], width: int, points: tuple[Point, ...], rows: int
-) -> tuple[Lanes | Registers, Observed]:
+) -> tuple[Lanes | RegisterNetwork, Observed]:
     """Return what finds ranks of a part of a series, and the memory for the part."""
     compiled = _in_registers(values, width, points, rows)
     if compiled is not None:
-        network, fractions = compiled
-        group = beyond = network.group_rows(values.dtype)
+        finder: Lanes | RegisterNetwork = compiled[0]
+        group = beyond = compiled[0].group_rows(values.dtype)
         part = min(_PART_ROWS // group + 1, -(-rows // group)) * group
-        found = np.empty((len(points), part), values.dtype)
-        finder: Lanes | Registers = Registers(network, fractions, found.reshape(-1))
     else:
         finder = lanes = _lanes(values, width, points, rows, values.dtype)
-        part, beyond = min(lanes.network.results.shape[1] * lanes.scratch.lanes, rows), width - 1
-        found = np.empty((len(points), part), values.dtype)
-    keys = np.zeros(part + beyond, values.dtype)
-    return finder, Observed(keys, np.empty(part + width, np.int32), found)
+        group = lanes.network.results.shape[1] * lanes.scratch.lanes
+        part, beyond = min(group, rows, LONGEST_PART), width - 1
+    found = np.empty((len(points), part), values.dtype)
+    keys, counts = np.zeros(part + beyond, values.dtype), np.empty((2, part + width), np.int32)
+    return finder, Observed(keys, counts[0], counts[1], found)

@@ -93,8 +93,8 @@ def test_observations_among_missing_values(width, gaps, seed, rows, k, q, interp
 
 
 def test_few_ranks_occur_among_sentinels():
-    for width in (1, 2, 20, 101):
-        for q in (0.0, 0.05, 0.25, 0.5, 0.9, 1.0):
+    for width in (1, 2, 20, 101, 331, 512):
+        for q in (0.0, 0.05, 0.25, 0.5, 0.9, 0.9908738245429887, 1.0):
             _, first, last = small_window._share_below(width, 0, q, 1)
             assert 0 <= first <= last <= min(first + 3, width - 1)
         for k in (1, -1, width, -width):
