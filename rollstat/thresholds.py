@@ -24,8 +24,8 @@ NETWORK_ROWS_A_ROW = 1000
 It pays within a few calls over windows of the same width: networks are kept, and halve the time of a call."""
 
 COMPILED_NETWORK = 256
-"""Widest window whose selection network is compiled into a loop of its own: to compile wider ones takes more
-than three seconds."""
+"""Widest window whose selection network is compiled into a loop of its own: to compile wider ones takes much
+more than three seconds."""
 
 COMPILED_NETWORK_ROWS = 1 << 15
 """Fewest windows for which it is: a network takes 0.3 to 3 s to compile, the first time for this width."""

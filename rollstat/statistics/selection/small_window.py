@@ -39,7 +39,7 @@ _ROW_BYTES = 2048  # of a group: with fewer, each instruction has more overhead;
 _LONGEST_KEPT = 1 << 14  # elements of scratch that a thread keeps: clearing new memory takes time
 _BLOCK_BYTES = 1 << 20
 _PART_ROWS = 1 << 10  # of results of a compiled network where values are missing: what the caches hold
-MOST_COMPARISONS = 4700  # of a compiled network: more take over three seconds to compile
+MOST_COMPARISONS = 6400  # of a compiled network, which take some three seconds to compile
 _SECONDS_A_ROW = 4e-9  # that a compiled network saves, about
 
 
@@ -100,7 +100,8 @@ def is_compiled(block: Block, points: Sequence[Point]) -> bool:
 # Widest windows, and how many of them share comparisons: more windows save comparisons, but need more
 # scratch. Measured; neighbouring powers of two are close.
 _SHARING = ((12, 4), (27, 8), (49, 16), (139, 32), (299, 64), (LARGEST_WIDTH, 128))
-_SHARING_IN_REGISTERS = ((6, 2), (12, 4), (14, 8), (44, 16), (90, 32), (LARGEST_WIDTH, 64))
+_SHARING_IN_REGISTERS = ((6, 2), (12, 4), (14, 8), (44, 16), (90, 32), (150, 64), (LARGEST_WIDTH, 128))
+_SHARING_OF_MANY_LANES = 64  # at most in registers, for values of less than 8 bytes
 
 
 def _sharing(width: int, measured: tuple[tuple[int, int], ...]) -> int:
@@ -148,12 +149,15 @@ def _prepare(
 
 @lru_cache(maxsize=64)
 def _prepare_registers(
-    width: int, points: tuple[Point, ...]
+    width: int, points: tuple[Point, ...], itemsize: int
 ) -> tuple[RegisterNetwork | None, NDArray[np.float64]]:
     """Return a network to be compiled, None if it is too large, and the fractions of points."""
     ranges, outputs, fractions = outputs_of(points)
     windows = _sharing(width, _SHARING_IN_REGISTERS)
-    return register_network(width, ranges, outputs, windows, MOST_COMPARISONS), fractions
+    if itemsize < 8:
+        windows = min(windows, _SHARING_OF_MANY_LANES)
+    build = partial(register_network, width, ranges, outputs, most=MOST_COMPARISONS)
+    return build(windows) or build(windows // 2), fractions
 
 
 def _in_registers(
@@ -162,7 +166,7 @@ def _in_registers(
     """Return a network and fractions, if to compile the network pays."""
     if width > thresholds.COMPILED_NETWORK or rows < thresholds.COMPILED_NETWORK_ROWS:
         return None
-    network, fractions = _prepare_registers(width, points)
+    network, fractions = _prepare_registers(width, points, values.itemsize)
     if network is None:
         return None
     variant = network.name, values.dtype.char
