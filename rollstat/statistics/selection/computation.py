@@ -152,7 +152,7 @@ class OrderStatistics(Computation):
         """Return the output rows of a block that suit windows of `width` rows."""
         name = self._choose_selection(width).name
         if name == "small_window":
-            return small_window.block_rows(self.dtype.itemsize)
+            return small_window.block_rows(self.dtype.itemsize, alone and len(self.requests) == 1)
         return rank_bits.block_rows(width) if name == "rank_bits" else row_by_row.block_rows(width)
 
     def _choose_selection(self, fixed: int) -> Choice:

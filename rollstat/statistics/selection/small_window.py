@@ -56,9 +56,12 @@ def widest(width: int, rows: int, dtype: np.dtype[Any]) -> int:
     return thresholds.NETWORK_OF_LONG_SERIES if dtype == np.float64 else thresholds.NETWORK_OF_OTHER_DTYPES
 
 
-def block_rows(itemsize: int) -> int:
-    """Return the rows of a block: what the second cache holds, since each call of a kernel costs time."""
-    return _BLOCK_BYTES // itemsize
+def block_rows(itemsize: int, alone: bool) -> int:
+    """Return the rows of a block: what the second cache holds, since each call of a kernel costs time.
+
+    One thread takes longer blocks, which leave other threads fewer.
+    """
+    return (2 if alone else 1) * _BLOCK_BYTES // itemsize
 
 
 def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
