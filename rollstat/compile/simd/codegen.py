@@ -119,6 +119,19 @@ def store_lanes(context, builder, channels, array_type, array, index):
         builder.store(channel, place, align=array_type.dtype.bitwidth // 8)
 
 
+def has_avx512(context):
+    """Return whether the machine that kernels are compiled for has AVX-512."""
+    return "+avx512f" in context.codegen().magic_tuple()[2].split(",")
+
+
+def compressed(builder, integers, mask):
+    """Return the lanes of a vector of integers that `mask` marks, then any others; only with AVX-512."""
+    name = f"llvm.x86.avx512.mask.compress.v{integers.type.count}i{integers.type.element.width}"
+    shape = ir.FunctionType(integers.type, [integers.type, integers.type, mask.type])
+    function = builder.module.globals.get(name) or ir.Function(builder.module, shape, name)
+    return builder.call(function, [integers, integers, mask])
+
+
 def elementwise(function, generate, arity=0):
     """Compile calls of `function` channel by channel; all arguments have the type of the first.
 

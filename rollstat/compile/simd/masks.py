@@ -18,25 +18,17 @@ from llvmlite import ir
 from numba import types
 
 from rollstat.compile.lowering import lowered
-from rollstat.compile.simd.codegen import compare, load_lanes, splat
+from rollstat.compile.simd.codegen import compare, compressed, has_avx512, load_lanes, splat
 
 _LANE = ir.IntType(32)
-
-
-def _has_compress(context):
-    """Return whether the machine that kernels are compiled for has the instruction VPCOMPRESS."""
-    return "+avx512f" in context.codegen().magic_tuple()[2].split(",")
 
 
 def _append(context, builder, vector, mask, target, array, n):
     """Write the lanes of `vector` that `mask` marks to `array`, of type `target`, from `n` on."""
     data = context.make_array(target)(context, builder, array).data
     lanes, element = vector.type.count, vector.type.element
-    if _has_compress(context):
-        name = f"llvm.x86.avx512.mask.compress.v{lanes}i{element.width}"
-        shape = ir.FunctionType(vector.type, [vector.type, vector.type, mask.type])
-        function = builder.module.globals.get(name) or ir.Function(builder.module, shape, name)
-        packed = builder.call(function, [vector, vector, mask])
+    if has_avx512(context):
+        packed = compressed(builder, vector, mask)
         pointer = builder.bitcast(builder.gep(data, [n]), vector.type.as_pointer())
         builder.store(packed, pointer, align=element.width // 8)
         return

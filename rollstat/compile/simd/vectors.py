@@ -34,7 +34,9 @@ from rollstat.compile.simd.codegen import (
     Vector,
     any_lane,
     compare,
+    compressed,
     elementwise,
+    has_avx512,
     join_channels,
     load_lanes,
     splat,
@@ -361,6 +363,32 @@ def _shifting(first_of):
 
 lowered(shift_in_previous)(_shifting(lambda lanes, count: max(lanes - count, 0)))
 lowered(shift_in_next)(_shifting(lambda lanes, count: min(count, lanes)))
+
+
+def shift_in_zeros(vector, count):
+    """Return `count` zeros, a literal, and then the first lanes of `vector`."""
+    return shift_in_previous(zeros_like(vector), vector, count)
+
+
+@lowered(shift_in_zeros)
+def _shift_in_zeros(vector, count):
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    first = max(vector.lanes - count.literal_value, 0)
+    picked = list(range(first, first + vector.lanes))
+
+    def generate(context, builder, signature, arguments):
+        channels = split_channels(builder, arguments[0], vector)
+        zeros = ir.Constant(channels[0].type, None)
+        if has_avx512(context) and isinstance(vector.dtype, types.Float):
+            # LLVM shifts zeros in by VEXPAND, which takes twice as long as a shift of two vectors, unless
+            # it cannot know that they are zeros.
+            hidden = ir.Constant(_integers(vector, vector.dtype.bitwidth), None)
+            nowhere = ir.Constant(_integers(vector, 1), None)
+            zeros = builder.bitcast(compressed(builder, hidden, nowhere), zeros.type)
+        return join_channels(builder, [_shuffle(builder, zeros, each, picked) for each in channels])
+
+    return vector(vector, count), generate
 
 
 # Tests.

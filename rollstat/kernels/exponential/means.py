@@ -35,6 +35,7 @@ from rollstat.compile.simd.vectors import (
     load,
     replace_nan,
     shift_in_previous,
+    shift_in_zeros,
     store,
     zeros_like,
 )
@@ -103,9 +104,9 @@ def aging_of(one_lane):
 @kernel(forceinline=True)
 def scanned(v, aging):
     """Return for each lane the decayed sum of the lanes up to it."""
-    v = v + aging[0] * shift_in_previous(zeros_like(v), v, 1)
-    v = v + aging[1] * shift_in_previous(zeros_like(v), v, 2)
-    return v + aging[2] * shift_in_previous(zeros_like(v), v, 4)
+    v = v + aging[0] * shift_in_zeros(v, 1)
+    v = v + aging[1] * shift_in_zeros(v, 2)
+    return v + aging[2] * shift_in_zeros(v, 4)
 
 
 @kernel(forceinline=True)

@@ -35,6 +35,8 @@ def every_operation(values, out):
     vectors.store(vectors.broadcast_lane(one, 0), out, 73)
     vectors.store(vectors.broadcast_lane(one, -1), out, 81)
     vectors.store(vectors.zeros_like(vectors.load(values, 0)), out, 89)
+    vectors.store(vectors.shift_in_zeros(two, 3), out, 97)
+    vectors.store(vectors.shift_in_zeros(two, 100), out, 105)
     out[64] = vectors.contains_nan(one)
     out[65] = vectors.contains_nan(two)
     out[66] = vectors.contains_nan(vectors.propagate_nan(two, one))
@@ -64,7 +66,7 @@ def test_distance_to_the_next_whole_vector():
 def test_every_operation():
     one = np.array([3.0, 1.0, np.nan, 7.0, -np.inf, 0.0, -0.0, 2.0])
     two = np.array([2.0, 5.0, 9.0, 7.0, 1.0, -0.0, 0.0, np.inf])
-    out = np.zeros(97)
+    out = np.zeros(113)
     every_operation(np.concatenate([one, two]), out)
     rows = out[:64].reshape(8, LANES)
     np.testing.assert_array_equal(rows[0], [*one[5:], *two[:5]])
@@ -76,7 +78,8 @@ def test_every_operation():
     np.testing.assert_array_equal(rows[6], [*one[3:], *two[:3]])
     np.testing.assert_array_equal(rows[7], two)
     assert out[64:73].tolist() == [1, 0, 1, 2, LANES, np.inf, -np.inf, 1, 3]
-    assert out[73:].reshape(3, LANES).tolist() == [[3] * 8, [2] * 8, [0] * 8]
+    shifted = [0, 0, 0, 2, 5, 9, 7, 1]
+    assert out[73:].reshape(5, LANES).tolist() == [[3] * 8, [2] * 8, [0] * 8, shifted, [0] * 8]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.uint64, np.int16])
