@@ -25,7 +25,7 @@ from rollstat.dtypes import EXACT, compute_dtype, missing_value, plain, result_d
 from rollstat.kernels.bounds import subtract_row
 from rollstat.options import Options, OrderedTimes, Window
 from rollstat.results import MinPeriods
-from rollstat.thresholds import FEW_LINES, ONE_CALL_ROWS, ONE_CALL_SECONDS, SHORT_LINE
+from rollstat.thresholds import FEW_LINES, ONE_CALL_ROWS, ONE_CALL_SECONDS, SHORT_LINE, SKIPPED_ROW_SECONDS
 from rollstat.windows import FixedWindows, OffsetWindows, TimeWindows, Windows
 
 
@@ -127,7 +127,8 @@ class OneCall(NamedTuple):
         Takes the series, read-only, the :class:`Bounds` and an array for each output; returns False if it
         does not support these values. Blocks compute them then.
     row, entry : float
-        About how many nanoseconds a window takes, and each row of a window.
+        About how many nanoseconds a row takes that enters the windows, and each row of the window that it
+        enters.
     most : int
         The largest absolute value of integers that become float64; 0 if nothing is converted.
     """
@@ -138,9 +139,9 @@ class OneCall(NamedTuple):
     entry: float = 0.0
     most: int = EXACT
 
-    def seconds(self, rows: int, length: float) -> float:
-        """Return about how long so many windows of this `length` take."""
-        return rows * (self.row + self.entry * length) * 1e-9
+    def seconds(self, entering: int, length: float) -> float:
+        """Return about how long it takes if so many rows enter windows of this `length`."""
+        return entering * (self.row + self.entry * length) * 1e-9
 
 
 class Computation:
@@ -557,10 +558,11 @@ class Plan:
 
     @cached_property
     def one_call(self) -> OneCall | None:
-        """The call if the series is so short that blocks take longer."""
+        """The call if so few rows are in windows that blocks take longer."""
         if not 0 < self.rows <= ONE_CALL_ROWS or self.call is None:
             return None
-        return self.call if self.call_seconds <= ONE_CALL_SECONDS else None
+        skipped = max(self.shape[self.axis] - self._entering, 0)
+        return self.call if self.call_seconds <= ONE_CALL_SECONDS + skipped * SKIPPED_ROW_SECONDS else None
 
     @property
     def call_seconds(self) -> float:
@@ -568,7 +570,15 @@ class Plan:
         if self.call is None:
             return math.inf
         longest = self.bounds.longest
-        return self.call.seconds(self.rows, longest / 2 if self.windows.grows(0, self.rows) else longest)
+        return self.call.seconds(self._entering, longest / 2 if self.windows.grows(0, self.rows) else longest)
+
+    @property
+    def _entering(self) -> int:
+        """About how many rows enter the windows of a line, one after the other, and at least one a window."""
+        start, end = self.bounds.start, self.bounds.end
+        if not len(start) or end[-1] - start[0] <= self.rows:
+            return self.rows
+        return max(min(int(np.add.reduce(end - start)), int(end[-1] - start[0])), self.rows)
 
     @cached_property
     def bounds(self) -> Bounds:

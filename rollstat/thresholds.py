@@ -132,6 +132,9 @@ ONE_CALL_ROWS = 8192
 ONE_CALL_SECONDS = 1e-4
 """Longest time of a kernel call that is faster than blocks: about what these take beside their kernels."""
 
+SKIPPED_ROW_SECONDS = 4e-9
+"""Time that blocks take for a row that is in no window, at least; a kernel call does not read it."""
+
 KEPT_TIMES = 1 << 15
 """Most irregular times over which the plan of a call is kept, with a copy of them: planning takes 0.2 ms."""
 

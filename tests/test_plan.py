@@ -436,3 +436,15 @@ def test_distances_of_times_that_overflow_are_not_regular():
     with pytest.raises(ValueError, match="row 2 is out of order"):
         rollstat.rolling_sum(np.ones(3), 5, times=np.append(far, 2**63 - 3))
     np.testing.assert_array_equal(rollstat.rolling_sum(np.ones(2), 2**62, times=far), [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("labels", "width", "expected"), [(1000, 10, True), (10, 100, True), (100, 10_000, False)]
+)
+def test_one_call_serves_windows_at_few_times_unless_many_rows_enter_them(labels, width, expected):
+    values, times = np.arange(200_000.0) % 1009, np.arange(200_000.0)
+    at = np.linspace(width, 199_999, labels).round()
+    given = {"times": times, "at": at}
+    assert rollstat.explain(rollstat.rolling_median, values, float(width), **given).one_call == expected
+    found = rollstat.rolling_median(values, float(width), **given)
+    np.testing.assert_array_equal(found, rollstat.rolling_median(values, width)[at.astype(int)])
