@@ -192,6 +192,9 @@ def extremes_of_windows(values, start, end, sign, last, least, rows, mark, value
     """
     head = tail = left = right = observed = 0
     for i in range(len(start)):
+        if start[i] > right:  # no window has the rows between
+            head = tail = observed = 0
+            left = right = start[i]
         while right < end[i]:
             entering = sign * values[right]
             if entering == entering:
