@@ -158,3 +158,49 @@ def _nan_bits(values, i):
         return builder.bitcast(builder.fcmp_unordered("uno", block, block), ir.IntType(64))
 
     return types.uint64(values, types.intp), generate
+
+
+def rows_above(leaving, entering, excess):
+    """Return 64 bits: bit i is set if `excess` is positive after the changes of the bits below i.
+
+    A set bit of `entering` adds 1 to the excess, one of `leaving` subtracts 1.
+    """
+    bits = np.array([entering, leaving], np.uint64).view(np.uint8)
+    entered, left = np.unpackbits(bits, bitorder="little").reshape(2, 64).astype(np.int64)
+    before = excess + np.concatenate(([0], np.cumsum(entered - left)[:-1]))
+    return np.packbits(before > 0, bitorder="little").view(np.uint64)[0]
+
+
+def _sums_up_to(builder, lanes):
+    """Return the sum of each of 64 bytes and all bytes before it."""
+    word, eight = ir.IntType(64), ir.VectorType(ir.IntType(64), 8)
+    for step in (8, 16, 32):
+        shifted = builder.shl(builder.bitcast(lanes, eight), splat(builder, word(step), eight))
+        lanes = builder.add(lanes, builder.bitcast(shifted, lanes.type))
+    zeros = ir.Constant(lanes.type, None)
+    for step in (8, 16, 32):  # add the last byte of the word so many bytes before
+        source = [64 if i < step else i - step | 7 for i in range(64)]
+        picked = ir.Constant(ir.VectorType(_LANE, 64), source)
+        lanes = builder.add(lanes, builder.shuffle_vector(lanes, zeros, picked))
+    return lanes
+
+
+@lowered(rows_above)
+def _rows_above(leaving, entering, excess):
+    def generate(context, builder, signature, arguments):
+        word, byte = ir.IntType(64), ir.VectorType(ir.IntType(8), 64)
+        mask = ir.VectorType(ir.IntType(1), 64)
+        left, entered = (builder.zext(builder.bitcast(bits, mask), byte) for bits in arguments[:2])
+        after = _sums_up_to(builder, builder.sub(entered, left))
+        # An excess of more than 64 has the same effect as one of 65: it fits in a byte.
+        low, high = word(-65), word(65)
+        excess = builder.select(builder.icmp_signed("<", arguments[2], low), low, arguments[2])
+        excess = builder.select(builder.icmp_signed(">", excess, high), high, excess)
+        limit = splat(builder, builder.trunc(builder.neg(excess), ir.IntType(8)), byte)
+        above = builder.bitcast(builder.icmp_signed(">", after, limit), word)
+        first = builder.zext(builder.icmp_signed(">", excess, word(0)), word)
+        return builder.or_(builder.shl(above, word(1)), first)
+
+    if leaving == entering == types.uint64 and excess == types.int64:
+        return types.uint64(leaving, entering, excess), generate
+    return None

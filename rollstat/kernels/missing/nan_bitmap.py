@@ -9,15 +9,15 @@
     else window i of them:               missing in the first one + entered - left by i > allowed?   marked
 
 State: `bitmap`, uint64: bit ``i % 64`` of word ``i // 64`` is set where value i is missing. At least one word
-of zeros follows the last value. Cost: a few instructions for 64 rows where few values are missing, at most a
-few for each row elsewhere.
+of zeros follows the last value. Cost: a few instructions for 64 rows where few values are missing, else some
+thirty, and at most a few for each row where rows are marked.
 """
 
 import numpy as np
 
 from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.lowering import count_ones
-from rollstat.compile.simd.masks import nan_bits
+from rollstat.compile.simd.masks import nan_bits, rows_above
 
 _ONE = np.uint64(1)
 _PART = 1 << 10  # values that stay in the nearest cache
@@ -76,17 +76,14 @@ def mark_insufficient(bitmap, width, min_periods, mark, out):
         if excess - leave > 0:
             out[first : first + 64] = mark
         elif excess + enter > 0:
-            _mark_rows(leaving, entering, excess, mark, out[first : first + 64])
+            marked = rows_above(leaving, entering, excess)
+            if marked:
+                _mark_rows(marked, mark, out[first : first + 64])
         excess += enter - leave
 
 
 @kernel
-def _mark_rows(leaving, entering, excess, mark, out):
-    """Mark the insufficient rows among up to 64; the loop has no branches and runs in vectors.
-
-    `excess` is how many more values than allowed are missing in the window of the first row.
-    """
+def _mark_rows(marked, mark, out):
+    """Write `mark` to the rows of `out`, up to 64, whose bits are set; the loop runs in vectors."""
     for i in range(len(out)):
-        before = (_ONE << np.uint64(i)) - _ONE
-        missing = excess + count_ones(entering & before) - count_ones(leaving & before)
-        out[i] = mark if missing > 0 else out[i]
+        out[i] = mark if marked >> np.uint64(i) & _ONE else out[i]

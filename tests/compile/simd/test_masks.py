@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.simd.masks import append_active, append_between, within_bits
+from rollstat.compile.simd.masks import append_active, append_between, rows_above, within_bits
 
 
 @kernel
@@ -74,3 +74,21 @@ def test_rows_of_ranks_in_a_window(width):
         part = rows[i : i + 64].astype(np.int64)
         inside = (first <= part) & (part < first + width)
         assert [bool(int(bits) >> lane & 1) for lane in range(64)] == inside.tolist()
+
+
+@kernel
+def above(leaving, entering, excess):
+    return rows_above(leaving, entering, excess)
+
+
+@pytest.mark.parametrize("excess", [-(2**40), -65, -64, -20, -3, -1, 0, 1, 5, 63, 64, 65, 2**40])
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.1, 0.1), (0.9, 0.1), (1.0, 0.0), (0.0, 1.0)])
+def test_rows_with_a_positive_excess(excess, shares):
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        left, entered = (rng.random(64) < share for share in shares)
+        bits = [np.packbits(each, bitorder="little").view(np.uint64)[0] for each in (left, entered)]
+        before = excess + np.cumsum(entered.astype(int) - left) - (entered.astype(int) - left)
+        found = above(*bits, excess)
+        assert [bool(int(found) >> i & 1) for i in range(64)] == (before > 0).tolist()
+        assert rows_above(*bits, excess) == found
