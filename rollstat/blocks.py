@@ -249,6 +249,8 @@ class Block:
             count = np.empty(self.rows, np.int64)
             count_fixed(missing, count)
             return count
+        if self.reach is not None:
+            return _count_before(missing)[self.reach :]
         start, end = observed_bounds(missing, self.start, self.end)
         return end - start
 
@@ -257,9 +259,15 @@ def observed_bounds(
     missing: NDArray[np.bool_], start: NDArray[np.int64], end: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return bounds of windows as numbers of observations before them."""
+    before = _count_before(missing)
+    return before[start], before[end]
+
+
+def _count_before(missing: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the number of observations before each row and before the end."""
     before = np.empty(len(missing) + 1, np.int64)
     count_before(missing, before)
-    return before[start], before[end]
+    return before
 
 
 @dataclass(slots=True)
