@@ -294,6 +294,8 @@ class Traits(NamedTuple):
         The powers of the units of x and y in the unit of each output.
     in_pairs : bool
         Whether short windows of complete series are summed in pairs of rows, without a shift.
+    counted : bool
+        Whether `finish` needs the number of observations.
     """
 
     channels: int
@@ -304,11 +306,12 @@ class Traits(NamedTuple):
     finish: Callable[..., Any]
     powers: tuple[tuple[int, int], ...]
     in_pairs: bool = False
+    counted: bool = True
 
 
 _UNITS_OF_LINE = (1, -1), (1, 0), (0, 0)
 _TRAITS = {
-    "Sum": Traits(1, 1, False, False, _lift_sum, _finish_sum, ((1, 0),)),
+    "Sum": Traits(1, 1, False, False, _lift_sum, _finish_sum, ((1, 0),), counted=False),
     "Mean": Traits(1, 1, False, False, _lift_sum, _finish_mean, ((1, 0),)),
     "PlainWeightedMean": Traits(2, 2, False, True, _lift_weighted, _finish_weighted, ((1, 0),)),
     "PlainDownsideDeviation": Traits(1, 2, False, False, _lift_shortfall, _finish_shortfall, ((1, 0),)),

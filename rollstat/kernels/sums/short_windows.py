@@ -23,8 +23,8 @@ Shifted sums of more than 8 values are about one value that eight windows share,
 Shorter ones, and those of eight windows that share no observation, are taken value by value, about the first
 observation of each window.
 
-If values may be NaN, `scratch.counts` is an array for the observations of each window; else it is None and
-the compiler leaves out all code for counts.
+If values may be NaN, `scratch.counts` is an array for the observations of each window, without a length for
+statistics that need no counts; else it is None and the compiler leaves out all code for counts.
 
 State: scratch memory for the leaves and rests of BLOCK vectors. Invariant: vectors are visited backwards, so
 `two` and `four` of the next vector are known. Every sum is a tree over the values of its window alone: three
@@ -147,7 +147,7 @@ def scratch_of(summand, width, counts, memory, spare):
 @kernel
 def count_first(counts, series, width):
     """Return the observations of the first window, or 0 if nothing is counted."""
-    if counts is None:
+    if counts is None or len(counts) == 0:
         return 0
     return observations_between(series, 0, width)
 
@@ -155,7 +155,7 @@ def count_first(counts, series, width):
 @kernel(forceinline=True)
 def count_next(counts, leaving, first, entering, second, vectors, observed):
     """Count the observations of the next windows as :func:`count_vectors`, or return `observed`."""
-    if counts is None:
+    if counts is None or len(counts) == 0:
         return observed
     return count_vectors(leaving, first, entering, second, vectors, observed, counts)
 
@@ -188,7 +188,7 @@ def _finish_windows(summand, counts, min_count, width, i, first, sums, shift_x, 
     """Return the outputs of eight windows whose observations are at index `i` of `counts`."""
     if counts is None:
         return finish(summand, sums, shift_x, shift_y, broadcast(float(width)), first)
-    count = load(counts, i)
+    count = load(counts, i) if len(counts) else broadcast(float(width))
     outputs = finish(summand, sums, shift_x, shift_y, count, first)
     return nan_where_below(outputs, count, broadcast(min_count))
 

@@ -47,6 +47,7 @@ from rollstat.compile.simd.vectors import aligned_empty
 from rollstat.dtypes import EXACT, is_large
 from rollstat.kernels.comparator import Greatest, Least
 from rollstat.kernels.missing.counting import subtract_mean_row
+from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, record_nan
 from rollstat.kernels.missing.observations import keep_observed
 from rollstat.kernels.sums import variable_windows
 from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_windows
@@ -467,8 +468,14 @@ def _scan_with_missing(
     """
     width, min_count = block.width, float(block.nan_below or 0)
     counts, *scratch = _scan_scratch(summand, width)
+    if not traits(summand).counted:
+        counts, min_count = counts[:0], 0.0
     outcome = _scan_by(width)(summand, x, y, width, min_count, counts, *scratch, out)
     left = bool(outcome & RANGE_LEFT)
+    if not traits(summand).counted and block.nan_below:
+        bitmap = empty_bitmap(len(x))
+        record_nan(x, bitmap)
+        mark_insufficient(bitmap, width, block.nan_below, np.nan, out[0])
     if width < SHORTEST_OF_BLOCKS or not traits(summand).shifted or not may_lack_shift:
         return left
     rows = np.empty(0, np.int64)
