@@ -63,6 +63,9 @@ class Outcome(NamedTuple):
     algorithm: str = ""
 
 
+_FEWEST_KEPT, _MOST_KEPT = 1 << 14, 1 << 19  # elements of arrays that a thread keeps
+
+
 class Kept(threading.local):
     """Memory that each thread keeps from one call to the next: new memory would cost as much as a small call.
 
@@ -80,6 +83,20 @@ class Kept(threading.local):
         if keep:
             self.key, self.memory = key, memory
         return memory
+
+
+def kept_arrays(kept: Kept, length: int, dtypes: Sequence[np.dtype[Any]]) -> list[NDArray[Any]]:
+    """Return uninitialised arrays of this length in memory that `kept` keeps for later calls.
+
+    New memory is used where that costs nothing, because the arrays are short, and where they are long.
+    """
+    room = 1 << (length - 1).bit_length()  # of which there are few
+
+    def make() -> list[NDArray[Any]]:
+        return [np.empty(room, dtype) for dtype in dtypes]
+
+    memory = kept.get((room, *dtypes), make, _FEWEST_KEPT <= room <= _MOST_KEPT)
+    return [array[:length] for array in memory]
 
 
 class Block:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.blocks import Block, Kept, Outcome, Point, Selection, exact_floats, read_only
+from rollstat.blocks import Block, Kept, Outcome, Point, Selection, exact_floats, kept_arrays, read_only
 from rollstat.dtypes import EXACT, compute_dtype
 from rollstat.kernels.comparator import Greatest, Least
 from rollstat.kernels.missing.counting import has_nan
@@ -54,7 +54,7 @@ _POINTS = {"rank_bits": rank_bits.select_points, "small_window": small_window.se
 _FIXED_ONLY = {"small_window": small_window.LARGEST_WIDTH, "three_trees": None}
 
 
-_replaced = Kept()
+_replaced, _selected, _quantiles = Kept(), Kept(), Kept()
 _PROBED_ROWS = 1 << 10  # that are searched for NaN before a network finds it
 _SURELY_COMPLETE = 64  # rows of the widest window that is computed without a search for a complete one
 
@@ -243,18 +243,19 @@ class OrderStatistics(Computation):
         if self._write_points(algorithm, block, results):
             return
         requests = self.requests
-        rank = np.empty((len(requests), block.rows), np.int64)
+        shape, dtype = (len(requests), block.rows), block.values.dtype
+        memory = kept_arrays(_selected, len(requests) * block.rows, (np.dtype(np.int64), dtype, dtype))
+        rank, lower, upper = (array.reshape(shape) for array in memory)
         for request, row in zip(requests, rank):
             request.ranks(block.count, min_periods, row)
         fixed = block.width if block.missing is None else 0
         pair = not self.positions and any(r.needs_upper(fixed or None) for r in requests)
         direct = len(requests) == 1 and not pair and not self.positions
         direct = direct and results[0].dtype == block.values.dtype
-        lower = results[0][None, :] if direct else np.empty(rank.shape, block.values.dtype)
         selection = Selection(
             rank,
-            lower,
-            np.empty_like(lower) if pair else None,
+            results[0][None, :] if direct else lower,
+            upper if pair else None,
             np.empty(rank.shape, np.int64) if self.positions else None,
         )
         _DRIVERS[algorithm](block, selection)
@@ -423,7 +424,8 @@ class Spread(OrderStatistics):
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the distance of every row with at least `min_periods` observations."""
-        low, high = np.zeros(block.rows, self._inner), np.zeros(block.rows, self._inner)
+        low, high = kept_arrays(_quantiles, block.rows, (self._inner, self._inner))
+        low[:], high[:] = 0, 0
         outcome = super().compute(block, min_periods, [low, high])
         write_distance(block, min_periods, low, high, results[0])
         return outcome
