@@ -172,7 +172,7 @@ def explain(function: Any, /, *args: Any, **options: Any) -> Explanation:
       input    float64, 1 x 1000 windows
       windows  rows of 100, min_periods=100, 99 too short for a result
       sorted_window: 901 all windows, blocks: 1
-        why: the series is so short that one kernel call takes the least time
+        why: the windows are so few that one kernel call takes the least time
       blocks   1, in one call
       threads  1
       result   float64

@@ -88,7 +88,7 @@ def forget_plans() -> None:
 
 NAMED = "named by algorithm="
 """Reason of a choice that the caller made."""
-SHORT = "the series is so short that one kernel call takes the least time"
+SHORT = "the windows are so few that one kernel call takes the least time"
 """Reason of the choice of one call."""
 IN_ANY_ORDER = "the bounds of windows decrease often"
 """Reason of the choice for a block of windows in any order."""
