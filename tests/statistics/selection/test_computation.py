@@ -34,3 +34,15 @@ def test_spreads_of_times_are_missing_where_windows_have_too_few_rows(kind):
     found = rollstat.rolling_iqr(times, [2, 1, 1, 2, 0, 2, 0], 0.3, interpolation="nearest", min_periods=2)
     wanted = np.array(["NaT", "NaT", "NaT", 4, "NaT", 7, "NaT"], "m8[s]")
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("function", [rollstat.rolling_median, rollstat.rolling_iqr])
+def test_results_share_no_memory_with_later_calls(rng, function):
+    values = rng.standard_normal(40_000)
+    values[rng.random(len(values)) < 0.1] = np.nan
+    found = function(values, 600, min_periods=100)
+    copy = found.copy()
+    for length in (40_000, 39_000, 17_000):  # some in memory that the thread keeps
+        np.testing.assert_array_equal(function(values[:length], 600, min_periods=100), copy[:length])
+        function(-values[:length], 600, min_periods=100)
+    np.testing.assert_array_equal(found, copy)
