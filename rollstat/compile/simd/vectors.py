@@ -471,6 +471,26 @@ def _contains_nan(vector):
     return types.boolean(vector), generate
 
 
+def nan_lanes(vector):
+    """Return an integer; bit k is set where lane k of any channel is NaN."""
+    lanes = (vector != vector).reshape(-1, lanes_of(vector)).any(axis=0)
+    return sum(1 << k for k in np.flatnonzero(lanes).tolist())
+
+
+@lowered(nan_lanes)
+def _nan_lanes(vector):
+    def generate(context, builder, signature, arguments):
+        found = None
+        for channel in split_channels(builder, arguments[0], vector):
+            nan = builder.fcmp_unordered("uno", channel, channel)
+            found = nan if found is None else builder.or_(found, nan)
+        return builder.zext(builder.bitcast(found, ir.IntType(vector.lanes)), ir.IntType(64))
+
+    if isinstance(vector, Vector) and isinstance(vector.dtype, types.Float):
+        return types.int64(vector), generate
+    return None
+
+
 def transpose_four(source, one, two, three, four, target, place, step):
     """Transpose the 4 x 4 values that start at four indices of `source`.
 

@@ -10,11 +10,13 @@
     eight rows at once:   v <- v + d**1 shift(v, 1),  v + d**2 shift(v, 2),  v + d**4 shift(v, 4)
                           S = v + (d, d**2, ..., d**8) * S of the row before
 
-As long as all observations equal the first one, so does the mean, exactly. A missing value adds nothing:
-among eight rows, its weight is 0. With `ignore_na` it does not age other rows either. Without `adjust` the
-first observation has the weight of all rows before it: W is 1 / alpha in every row, and again after a gap.
-With `ignore_na` there are no gaps. With `factors`, one a row, every row is computed by itself. Among eight
-rows the following ones weigh more instead, see :func:`growth`.
+    missing lanes   0 0 0 0 1 0 0 0         set 16 of 256, which has its own weights and their sums
+
+As long as all observations equal the first one, so does the mean, exactly. A missing value adds nothing. With
+`ignore_na` it does not age other rows either. Without `adjust` the first observation has the weight of all
+rows before it: W is 1 / alpha in every row, and again after a gap. With `ignore_na` there are no gaps. Among
+eight rows, other weights of the observations have the same effect; they depend only on which lanes are
+missing, and are read from a table. With `factors`, one a row, every row is computed by itself.
 
 State: S, W and the number of observations. Invariant: W and S belong to the row before i. Sums that leave the
 range of float64 never come back, so the last sum shows whether any has left it. If one has, and with factors,
@@ -30,17 +32,21 @@ from rollstat.compile.jit import kernel
 from rollstat.compile.simd.vectors import (
     broadcast,
     broadcast_lane,
-    contains_nan,
     first_lane,
     load,
+    nan_lanes,
     replace_nan,
-    shift_in_previous,
     shift_in_zeros,
     store,
     zeros_like,
 )
 
 LEAST_DECAY = 2.0**-40
+DONE, LACKS_TABLES, OUT_OF_RANGE = range(3)
+# Where the constants hold vectors for each set of missing lanes, and a number for each set: with `ignore_na`
+# what the weight of earlier rows is multiplied by; without `adjust` the age after the last lane.
+OF_GAPS = 40
+OF_SETS = OF_GAPS + 40 * 256
 SMALL = 2.0**-100
 # Rows from a missing one on in which others are expected: whether eight rows have one cannot be predicted.
 MIXED_ROWS = 64
@@ -83,22 +89,26 @@ def means_by_row(values, factors, offsets, decay, adjust, ignore_na, summed, lea
 
 
 @kernel(forceinline=True)
-def same_aging(lanes, first):
-    """Return what `scanned` needs where each lane ages the earlier ones alike; powers of it begin at `first`.
-
-    The last vector is the weight of all earlier rows in each lane.
-    """
-    powers = broadcast(lanes[first]), broadcast(lanes[first + 1]), broadcast(lanes[first + 3])
-    return *powers, load(lanes, first)
+def aging_of(lanes):
+    """Return what `scanned` needs; the last vector is the weight of all earlier rows in each lane."""
+    return broadcast(lanes[0]), broadcast(lanes[1]), broadcast(lanes[3]), load(lanes, 0)
 
 
 @kernel(forceinline=True)
-def aging_of(one_lane):
-    """Return what `scanned` needs where each lane ages the earlier ones by a factor of its own."""
-    one = zeros_like(one_lane) + broadcast(1.0)
-    two = one_lane * shift_in_previous(one, one_lane, 1)
-    four = two * shift_in_previous(one, two, 2)
-    return one_lane, two, four, four * shift_in_previous(one, four, 4)
+def gaps_at(lanes, gaps):
+    """Return what eight rows need if the lanes in `gaps` are missing: five vectors.
+
+    The weight of each lane, the sum of the weights up to each, its inverse, the sum of the products of every
+    two weights, and a factor of all weights, which sums must be multiplied by.
+    """
+    row = OF_GAPS + 40 * gaps
+    return (
+        load(lanes, row),
+        load(lanes, row + 8),
+        load(lanes, row + 16),
+        load(lanes, row + 24),
+        load(lanes, row + 32),
+    )
 
 
 @kernel(forceinline=True)
@@ -109,31 +119,17 @@ def scanned(v, aging):
     return v + aging[2] * shift_in_zeros(v, 4)
 
 
-@kernel(forceinline=True)
-def growth(seen, decay, age, alpha):
-    """Return the weight of each lane without `adjust`, and how much all have aged after the last observation.
-
-    An observation after a gap has the weight alpha, so the earlier ones have one minus alpha, whatever the
-    gap. That is as if they aged as usual, and the following rows had more weight. `seen` is 1 for an
-    observation and 0 for none; `age` is how much the earlier rows have aged already.
-    """
-    one = broadcast(1.0)
-    before = shift_in_previous(broadcast(age), seen, 1)
-    kept = (one - shift_in_previous(one, seen, 1)) * broadcast(decay)
-    ages = scanned(before * broadcast(decay), aging_of(kept))
-    factor = seen * (ages + broadcast(alpha)) + (one - seen)
-    weights = aging_of(shift_in_previous(one, factor, 1))[3] * seen
-    return weights, first_lane(broadcast_lane(seen + (one - seen) * ages, -1))
-
-
 @kernel
 def means_by_vector(values, offsets, lanes, alpha, adjust, ignore_na, summed, least, out):
-    """As :func:`means_by_row` without factors; return whether all sums are within the range of float64.
+    """As :func:`means_by_row` without factors; return `DONE`, or why the results are worthless.
 
-    `lanes` holds ``decay**1, ..., decay**8`` and then the weights of eight rows without earlier ones. The
-    decay is at least `LEAST_DECAY`.
+    `LACKS_TABLES`: a value is missing, and `lanes` has no tables for that. `OUT_OF_RANGE`: a sum may have
+    left the range of float64.
+
+    `lanes` is what :func:`rollstat.kernels.exponential.moments.vector_constants` returns. The decay is at
+    least `LEAST_DECAY`.
     """
-    decay, same, ramp, one = lanes[0], same_aging(lanes, 0), load(lanes, 8), broadcast(1.0)
+    decay, aging, ramp, one = lanes[0], aging_of(lanes), load(lanes, 8), broadcast(1.0)
     finite = True
     for segment in range(len(offsets) - 1):
         i, end = offsets[segment], offsets[segment + 1]
@@ -149,27 +145,28 @@ def means_by_vector(values, offsets, lanes, alpha, adjust, ignore_na, summed, le
         total, weight, count, age, mixed = 0.0, 0.0, 0, 1.0, i
         scale, inverse, scaled = one, one, -1.0
         while i < end:
-            if i >= differs and count >= least and i + 8 <= end and weight > SMALL:
-                v, aging = load(values, i), same
-                if contains_nan(v):
+            if i >= differs and count >= least and i + 8 <= end and weight > SMALL and age == 1.0:
+                v = load(values, i)
+                gaps = nan_lanes(v)
+                if gaps:
                     mixed = i + MIXED_ROWS
-                if i < mixed or age != 1.0:
-                    seen = replace_nan(v * zeros_like(v) + one, zeros_like(v))
-                    v = replace_nan(v, zeros_like(v))
+                if i < mixed:
+                    if len(lanes) == OF_GAPS:
+                        return LACKS_TABLES
+                    weights, own, _, _, common = gaps_at(lanes, gaps)
+                    v = replace_nan(v, zeros_like(v)) * weights
                     if ignore_na:
-                        aging = aging_of(seen * broadcast(decay) + (one - seen))
-                    elif not adjust:
-                        seen, age = growth(seen, decay, age, alpha)
-                        v = v * seen
-                    scale, scaled = scanned(seen, aging) + aging[3] * broadcast(weight), -1.0
-                    inverse = one / scale
+                        total, weight = total * lanes[OF_SETS + gaps], weight * lanes[OF_SETS + gaps]
+                    scale, scaled = own + aging[3] * broadcast(weight), -1.0
+                    inverse = common if summed else one / scale
                 elif scaled != weight:
                     scale, scaled = ramp + aging[3] * broadcast(weight), weight
-                    inverse = one / scale
+                    inverse = one if summed else one / scale
                 v = scanned(v, aging) + aging[3] * broadcast(total)
-                store(v if summed else v * inverse, out, i)
+                store(v * inverse, out, i)
                 total, weight = first_lane(broadcast_lane(v, -1)), first_lane(broadcast_lane(scale, -1))
                 if scaled < 0.0 and not (adjust or ignore_na):
+                    age = lanes[OF_SETS + gaps]
                     total, weight = total * (age / (alpha * weight)), age / alpha
                 i += 8
                 continue
@@ -193,4 +190,4 @@ def means_by_vector(values, offsets, lanes, alpha, adjust, ignore_na, summed, le
                 out[i] = out[i - 1]
             i += 1
         finite = finite and math.isfinite(total)
-    return finite
+    return DONE if finite else OUT_OF_RANGE

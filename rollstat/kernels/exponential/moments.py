@@ -26,23 +26,25 @@ import math
 import numpy as np
 
 from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import count_trailing_zeros
 from rollstat.compile.simd.float64x8_math import negative_to_zero, square_root
 from rollstat.compile.simd.vectors import (
     broadcast,
     broadcast_lane,
-    contains_nan,
     first_lane,
     load,
+    nan_lanes,
     replace_nan,
     store,
     zeros_like,
 )
 from rollstat.kernels.exponential.means import (
     MIXED_ROWS,
+    OF_GAPS,
+    OF_SETS,
     SMALL,
     aging_of,
-    growth,
-    same_aging,
+    gaps_at,
     scanned,
     shares,
 )
@@ -53,7 +55,7 @@ VARIANCE, DEVIATION, COVARIANCE, CORRELATION, MEAN, SUM = range(6)
 
 
 def vector_constants(decay):
-    """Return what eight rows need, in one array.
+    """Return what eight rows need, in one array of `OF_GAPS` elements.
 
     For each lane: the weight of all earlier rows; the weight of the eight rows up to the lane; the square of
     the first, the inverse of the second, and the sum of the products of every two of the eight.
@@ -64,6 +66,47 @@ def vector_constants(decay):
         pairs[lane] = decay * (decay * pairs[lane - 1] + 2.0 * weight[lane - 1])
         weight[lane] = decay * weight[lane - 1] + 1.0
     return np.concatenate([powers, weight, powers * powers, 1.0 / weight, pairs])
+
+
+_LANES = np.arange(8)
+# For each set of missing lanes, the bits of its number: which lanes are observations, and 1 for these.
+_OBSERVED = (np.arange(256)[:, None] >> _LANES & 1) == 0
+_SEEN = _OBSERVED * 1.0
+_AGE = np.maximum(_LANES[:, None] - _LANES, 0)
+# Missing lanes after each lane, and in all.
+_GAPS_AFTER = np.cumsum(~_OBSERVED[:, ::-1], axis=1)[:, ::-1] - ~_OBSERVED
+_GAPS = (~_OBSERVED).sum(axis=1)
+
+
+def constants_with_tables(decay, adjust, ignore_na):
+    """Return :func:`vector_constants`, then what eight rows need for each set of missing lanes.
+
+    See :func:`rollstat.kernels.exponential.means.gaps_at`.
+    """
+    own, common, scalar = _SEEN, 1.0, np.ones(256)
+    power = decay ** np.arange(9.0)
+    if ignore_na:
+        # All rows age by every row. To make up for this, rows before a missing one have more weight.
+        common = power[_GAPS_AFTER]
+        own, scalar = _SEEN / common, 1.0 / power[_GAPS]
+    elif not adjust:
+        # After a gap earlier rows have less weight, and the new one has the weight alpha. The following rows
+        # have less, so that all weights add up to one.
+        own, factor = _SEEN.copy(), np.ones(256)
+        for lane in range(8):
+            own[:, lane] *= factor
+            scalar *= decay
+            seen = _OBSERVED[:, lane]
+            factor[seen] *= scalar[seen] + (1.0 - decay)
+            scalar[seen] = 1.0
+    powers = np.tril(power[_AGE])
+    weight = own @ powers.T
+    lines = np.empty((256, 5, 8))
+    lines[:, 0], lines[:, 1], lines[:, 4] = own, weight, common
+    # Lanes before the first observation have no weight, and no sum.
+    np.divide(1.0, weight + LEAST_NORMAL, out=lines[:, 2])
+    lines[:, 3] = (2.0 * own * (weight - own)) @ (powers * powers).T
+    return np.concatenate([vector_constants(decay), lines.ravel(), scalar])
 
 
 @kernel(forceinline=True)
@@ -98,40 +141,6 @@ def result_of(moments, kind, bias):
 @kernel(forceinline=True)
 def _last(lanes):
     return first_lane(broadcast_lane(lanes, -1))
-
-
-@kernel(forceinline=True)
-def _mixed(x, y, decay, age, adjust, ignore_na, lanes):
-    """Return aging, of squares, weights and pairs up to each lane, the own weight of each, and the age.
-
-    Some lanes may have no observation. The age is that of all rows after the last lane.
-    """
-    zero, one = zeros_like(x), broadcast(1.0)
-    seen = replace_nan(x * zero + y * zero + one, zero)
-    aging, squares = same_aging(lanes, 0), same_aging(lanes, 16)
-    if ignore_na:
-        own = seen * broadcast(decay) + (one - seen)
-        aging, squares = aging_of(own), aging_of(own * own)
-    elif not adjust:
-        seen, age = growth(seen, decay, age, 1.0 - decay)
-    weight = scanned(seen, aging)
-    earlier = seen * (weight - seen)
-    return aging, squares[3], weight, scanned(earlier + earlier, squares), seen, 1.0 if adjust else age
-
-
-@kernel(forceinline=True)
-def _first_observed(xs, ys, i, mean_x, mean_y):
-    """Return the first observation of eight rows, or the means if there is none.
-
-    Rows about a value outside the eight would lose digits: after a gap their weight can be 1e20 times as
-    large as the weight of all earlier rows, and the variance is then that of the small weight.
-    """
-    for row in range(i, i + 8):
-        x = xs[row]
-        y = x if ys is None else ys[row]
-        if x == x and y == y:
-            return x, y
-    return mean_x, mean_y
 
 
 @kernel(forceinline=True)
@@ -181,15 +190,16 @@ def _moment(one, other, earlier_moment, aging, inverse_ramp, joint):
 def moments(xs, ys, factors, offsets, lanes, decay, adjust, ignore_na, bias, kind, least, out):
     """Write the statistic `kind` of each row; NaN below `least` observations.
 
-    `ys` is None for one series. `lanes` is what :func:`vector_constants` returns, or empty for rows by
-    themselves; it must be empty with `factors`, and for decays below `LEAST_DECAY`.
+    `ys` is None for one series. `lanes` is what :func:`vector_constants` or :func:`constants_with_tables`
+    returns, or empty for rows by themselves; it must be empty with `factors`, and for decays below
+    `LEAST_DECAY`. Return whether a value is missing and there are no tables; the results are then worthless.
     """
     alpha, timed = 1.0 - decay, len(factors) > 0
     one = inverse_ramp = joint = scale = broadcast(1.0)
-    aging = same = inverse_ramp, inverse_ramp, inverse_ramp, inverse_ramp
+    aging = inverse_ramp, inverse_ramp, inverse_ramp, inverse_ramp
     next_weight = next_pairs = 1.0
     if len(lanes):
-        aging = same = same_aging(lanes, 0)
+        aging = aging_of(lanes)
     for segment in range(len(offsets) - 1):
         state, weight, age, count = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 0.0, 1.0, 0
         scaled_for = -1.0, -1.0
@@ -197,30 +207,38 @@ def moments(xs, ys, factors, offsets, lanes, decay, adjust, ignore_na, bias, kin
         mixed = i
         while i < end:
             before = weight * age if adjust else age / alpha
-            if len(lanes) and count >= max(least, 1) and i + 8 <= end and before > SMALL:
+            by_vector = len(lanes) and count >= max(least, 1) and i + 8 <= end and before > SMALL
+            if by_vector and (adjust or age == 1.0):
                 x = load(xs, i)
                 y = x if ys is None else load(ys, i)
-                if contains_nan(x) or (ys is not None and contains_nan(y)):
+                gaps = nan_lanes(x) if ys is None else nan_lanes(x) | nan_lanes(y)
+                if gaps:
                     mixed = i + MIXED_ROWS
                 mean_x, mean_y, xx, yy, xy, pairs = state
                 first, first_y, own_weight = xs[i], xs[i] if ys is None else ys[i], one
-                if i < mixed or (age != 1.0 and not adjust):
-                    first, first_y = _first_observed(xs, ys, i, mean_x, mean_y)
-                    aging, squares, ramp, own, own_weight, age = _mixed(
-                        x, y, decay, age, adjust, ignore_na, lanes
-                    )
-                    joined = _scale(aging[3], squares, ramp, own, before, pairs, bias)
+                age = 1.0
+                if i < mixed:
+                    if len(lanes) == OF_GAPS:
+                        return True
+                    # Rows about a value outside the eight would lose digits: after a gap they can have 1e20
+                    # times the weight of all earlier rows, and the variance is that of the small weight.
+                    first, first_y, row = mean_x, mean_y, i + count_trailing_zeros(~gaps)
+                    if row < i + 8:
+                        first, first_y = xs[row], xs[row] if ys is None else ys[row]
+                    own_weight, ramp, inverse_ramp, own, _ = gaps_at(lanes, gaps)
+                    if ignore_na:
+                        before *= lanes[OF_SETS + gaps]
+                    elif not adjust:
+                        age = lanes[OF_SETS + gaps]
+                    joined = _scale(aging[3], load(lanes, 16), ramp, own, before, pairs, bias)
                     joint, scale, next_weight, next_pairs = joined
-                    # Lanes before the first observation have no weight, and no sum.
-                    scaled_for, inverse_ramp = (-1.0, -1.0), one / (ramp + broadcast(LEAST_NORMAL))
+                    scaled_for = -1.0, -1.0
                     x, y = _without_missing(x, y, first, first_y)
-                else:
-                    age = 1.0
-                    if scaled_for != (before, pairs):
-                        scaled_for, inverse_ramp, aging = (before, pairs), load(lanes, 24), same
-                        own = load(lanes, 16), load(lanes, 8), load(lanes, 32)
-                        joint, scale, next_weight, next_pairs = _scale(same[3], *own, before, pairs, bias)
-                earlier, share = before * _last(aging[3]), 1.0 / next_weight
+                elif scaled_for != (before, pairs):
+                    scaled_for, inverse_ramp = (before, pairs), load(lanes, 24)
+                    own = load(lanes, 16), load(lanes, 8), load(lanes, 32)
+                    joint, scale, next_weight, next_pairs = _scale(aging[3], *own, before, pairs, bias)
+                earlier, share = before * lanes[7], 1.0 / next_weight
                 shared = aging, inverse_ramp
                 of_x = _about(x, first, mean_x, own_weight, *shared)
                 xx_lanes = _moment(of_x, of_x, xx * before, *shared, joint)
@@ -253,3 +271,4 @@ def moments(xs, ys, factors, offsets, lanes, decay, adjust, ignore_na, bias, kin
                 state, count, age = _with_row(state, kept, new, x, y), count + 1, 1.0
             out[i] = np.nan if count < least else result_of(state, kind, bias)
             i += 1
+    return False

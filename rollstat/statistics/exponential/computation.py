@@ -52,9 +52,15 @@ class Decayed(Combination):
 
 
 @lru_cache(maxsize=64)
-def _constants(decay: float, least: float) -> NDArray[np.float64]:
-    """Return what eight rows need; nothing where rows must be computed by themselves."""
-    return read_only(moments.vector_constants(decay) if decay >= least else np.empty(0))
+def _constants(decay: float) -> NDArray[np.float64]:
+    """Return what eight rows need."""
+    return read_only(moments.vector_constants(decay))
+
+
+@lru_cache(maxsize=16)
+def _with_tables(decay: float, adjust: bool, ignore_na: bool) -> NDArray[np.float64]:
+    """Return what eight rows need of which some may be missing."""
+    return read_only(moments.constants_with_tables(decay, adjust, ignore_na))
 
 
 class Recursion(Computation):
@@ -74,7 +80,9 @@ class Recursion(Computation):
         self._timed = operator.decay != operator.decay
         self.outputs = [Output("float", 1)]
         self._mean = operator.statistic in (moments.MEAN, moments.SUM)
-        self._constants = _constants(operator.decay, means.LEAST_DECAY if self._mean else moments.LEAST_DECAY)
+        least = means.LEAST_DECAY if self._mean else moments.LEAST_DECAY
+        # Rows are computed by themselves without constants. Tables are made once a value is missing.
+        self._constants = _constants(operator.decay) if operator.decay >= least else _NO_FACTORS
         names = ("means_by_row", "means_by_vector") if self._mean else ("moments",)
         self._kernels = [BoundKernel(getattr(means if self._mean else moments, name)) for name in names]
 
@@ -95,14 +103,20 @@ class Recursion(Computation):
         flags = rule.adjust, rule.ignore_na
         if not self._mean:
             y = others[0] if others else None
-            given = x, y, factors, offsets, self._constants, rule.decay, *flags, rule.bias, rule.statistic
-            self._kernels[0](*given, least, out)
+            given = x, y, factors, offsets
+            how = rule.decay, *flags, rule.bias, rule.statistic, least, out
+            if self._kernels[0](*given, self._constants, *how):
+                self._constants = _with_tables(rule.decay, *flags)
+                self._kernels[0](*given, self._constants, *how)
             return
-        summed, by_vector = rule.statistic == moments.SUM, False
+        summed, outcome = rule.statistic == moments.SUM, means.OUT_OF_RANGE
         if len(self._constants):
-            alpha = 1.0 - rule.decay
-            by_vector = self._kernels[1](x, offsets, self._constants, alpha, *flags, summed, least, out)
-        if not by_vector:
+            rest = 1.0 - rule.decay, *flags, summed, least, out
+            outcome = self._kernels[1](x, offsets, self._constants, *rest)
+            if outcome == means.LACKS_TABLES:
+                self._constants = _with_tables(rule.decay, *flags)
+                outcome = self._kernels[1](x, offsets, self._constants, *rest)
+        if outcome != means.DONE:
             self._kernels[0](x, factors, offsets, rule.decay, *flags, summed, least, out)
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:

@@ -46,6 +46,8 @@ def every_operation(values, out):
     out[70] = worst_of(Greatest(), values)
     out[71] = better(Greatest(), values[0], values[1])
     out[72] = prefer(Greatest(), values[0], values[1])
+    out[113] = vectors.nan_lanes(one)
+    out[114] = vectors.nan_lanes(vectors.stack_channels((two, vectors.shift_in_next(one, two, 1))))
 
 
 @kernel
@@ -66,7 +68,7 @@ def test_distance_to_the_next_whole_vector():
 def test_every_operation():
     one = np.array([3.0, 1.0, np.nan, 7.0, -np.inf, 0.0, -0.0, 2.0])
     two = np.array([2.0, 5.0, 9.0, 7.0, 1.0, -0.0, 0.0, np.inf])
-    out = np.zeros(113)
+    out = np.zeros(115)
     every_operation(np.concatenate([one, two]), out)
     rows = out[:64].reshape(8, LANES)
     np.testing.assert_array_equal(rows[0], [*one[5:], *two[:5]])
@@ -79,7 +81,8 @@ def test_every_operation():
     np.testing.assert_array_equal(rows[7], two)
     assert out[64:73].tolist() == [1, 0, 1, 2, LANES, np.inf, -np.inf, 1, 3]
     shifted = [0, 0, 0, 2, 5, 9, 7, 1]
-    assert out[73:].reshape(5, LANES).tolist() == [[3] * 8, [2] * 8, [0] * 8, shifted, [0] * 8]
+    assert out[73:113].reshape(5, LANES).tolist() == [[3] * 8, [2] * 8, [0] * 8, shifted, [0] * 8]
+    assert out[113:].tolist() == [4, 2]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.uint64, np.int16])

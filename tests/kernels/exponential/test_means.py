@@ -25,17 +25,21 @@ def test_means_of_eight_rows_and_of_one(adjust, ignore_na, summed, rng):
             by_row, by_vector = np.empty(n), np.empty(n)
             flags, least = (adjust, ignore_na, summed), int(rng.integers(1, 4))
             means.means_by_row(values, NONE, offsets, decay, *flags, least, by_row)
-            lanes = moments.vector_constants(decay)
-            assert means.means_by_vector(values, offsets, lanes, 1 - decay, *flags, least, by_vector)
+            given = 1 - decay, *flags, least, by_vector
+            plain = means.means_by_vector(values, offsets, moments.vector_constants(decay), *given)
+            assert plain == means.DONE or (plain == means.LACKS_TABLES and np.isnan(values).any())
+            lanes = moments.constants_with_tables(decay, adjust, ignore_na)
+            assert means.means_by_vector(values, offsets, lanes, *given) == means.DONE
             np.testing.assert_allclose(by_vector, by_row, rtol=1e-12, atol=1e-12)
 
 
 def test_sums_beyond_the_range_are_reported(rng):
     values, out = np.full(40, 1.7e308), np.empty(40)
     lanes, offsets = moments.vector_constants(0.9), np.array([0, 40])
-    assert not means.means_by_vector(values, offsets, lanes, 0.1, True, False, True, 1, out)
+    given = lanes, 0.1, True, False
+    assert means.means_by_vector(values, offsets, *given, True, 1, out) == means.OUT_OF_RANGE
     values[3] = np.inf
-    assert not means.means_by_vector(values, offsets, lanes, 0.1, True, False, False, 1, out)
+    assert means.means_by_vector(values, offsets, *given, False, 1, out) == means.OUT_OF_RANGE
 
 
 @pytest.mark.parametrize(
@@ -49,7 +53,7 @@ def test_moments_of_eight_rows_and_of_one(kind, adjust, ignore_na, rng):
             xs, offsets = data(rng, n), np.array([0, n // 3, n // 3, n])
             ys = data(rng, n) if kind in (moments.COVARIANCE, moments.CORRELATION) else None
             results = []
-            for lanes in (NONE, moments.vector_constants(decay)):
+            for lanes in (NONE, moments.constants_with_tables(decay, adjust, ignore_na)):
                 results.append(np.empty(n))
                 given = xs, ys, NONE, offsets, lanes, decay, adjust, ignore_na, False, kind, 2, results[-1]
                 moments.moments(*given)
@@ -73,7 +77,7 @@ def test_means_after_gaps_that_leave_little_weight(adjust, decay, rng):
     values = with_gaps(rng, LENGTHS)
     by_row, by_vector, offsets = np.empty(len(values)), np.empty(len(values)), np.array([0, len(values)])
     means.means_by_row(values, NONE, offsets, decay, adjust, False, False, 1, by_row)
-    lanes = moments.vector_constants(decay)
+    lanes = moments.constants_with_tables(decay, adjust, False)
     means.means_by_vector(values, offsets, lanes, 1 - decay, adjust, False, False, 1, by_vector)
     np.testing.assert_allclose(by_vector, by_row, rtol=1e-12, atol=1e-15)
 
@@ -84,7 +88,7 @@ def test_moments_after_gaps_that_leave_little_weight(kind, adjust, rng):
     xs = with_gaps(rng, LENGTHS)
     ys = rng.standard_normal(len(xs)) if kind == moments.CORRELATION else None
     results = []
-    for lanes in (NONE, moments.vector_constants(0.5)):
+    for lanes in (NONE, moments.constants_with_tables(0.5, adjust, False)):
         results.append(np.empty(len(xs)))
         given = xs, ys, NONE, np.array([0, len(xs)]), lanes, 0.5, adjust, False, False, kind, 2
         moments.moments(*given, results[-1])
