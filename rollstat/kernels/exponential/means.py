@@ -126,8 +126,8 @@ def means_by_vector(values, offsets, lanes, alpha, adjust, ignore_na, summed, le
     `LACKS_TABLES`: a value is missing, and `lanes` has no tables for that. `OUT_OF_RANGE`: a sum may have
     left the range of float64.
 
-    `lanes` is what :func:`rollstat.kernels.exponential.moments.vector_constants` returns. The decay is at
-    least `LEAST_DECAY`.
+    `lanes` is what `vector_constants` or `constants_with_tables` of
+    :mod:`rollstat.kernels.exponential.moments` returns. The decay is at least `LEAST_DECAY`.
     """
     decay, aging, ramp, one = lanes[0], aging_of(lanes), load(lanes, 8), broadcast(1.0)
     finite = True
