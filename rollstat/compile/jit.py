@@ -172,7 +172,7 @@ class _InnerKernel(CPUDispatcher):
         self._of = of
 
     def __getattr__(self, name):
-        with global_compiler_lock:
+        with interrupts.held_back(), global_compiler_lock:
             of = vars(self).pop("_of", None)
             if of is not None:
                 _make(self, *of)
@@ -233,7 +233,7 @@ class _UnusedKernel(_Kernel):
         self._options = options
 
     def _become_used(self):
-        with global_compiler_lock:
+        with interrupts.held_back(), global_compiler_lock:
             options = vars(self).pop("_options", None)
             if options is not None:
                 function = self.__wrapped__
