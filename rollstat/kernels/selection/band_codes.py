@@ -2,13 +2,13 @@
 
 ::
 
-    code     0 ... 1023   1024 ... 1087   1088 ... top - 1    top ... top + 63   above_band_code ...
-             below        guards          ranks of the band   guards             above, or missing
+    code     0 ... 1023   1024 ... 1087   1088 ... top - 1    top ... top + 63   above ...   missing ...
+             below        guards          ranks of the band   guards             1024 codes  1024 codes
 
 The codes number the bits of the bit set of :mod:`rollstat.kernels.selection.bitset_fixed`. Only the rows of
-the band are sorted; all others get a code that only says which side they are on. The bits of these codes are
-written and never read. Rows on one side take turns over 16 words, because consecutive updates of one word
-would wait for each other. A band of all values gives the ranks of all rows.
+the band are sorted; all others get a code that only says which side they are on, or that they are missing.
+The bits of these codes are written and never read. Rows on one side take turns over 16 words, because
+consecutive updates of one word would wait for each other. A band of all values gives the ranks of all rows.
 
 State: `BandIndex`. Invariant: codes of the band are in the order (value, row), and ``ordered[c]`` and
 ``row_of[c]`` belong to the row with code c.
@@ -17,6 +17,24 @@ Cost: O(n) for n rows, plus the sort of the band.
 
 Source: leaving out what cannot be an answer is from section 3 of M. Raykov, An optimal algorithm for sliding
 window order statistics (ICDT 2023), doi:10.4230/LIPIcs.ICDT.2023.5.
+
+Missing values: keep the rank of the order statistic from row to row, as far as possible.
+
+::
+
+    row        0    1    2    3    4    5         median, the lower of two
+    enters          o    NaN  u    NaN  o         u: below the order statistic; o: above it
+    rank       4    4    3    3    3    3         of 9, 9, 8, 8, 7 and 7 observations
+    as if           o    u    u    o    o         rank 4 in every row
+
+A window that loses an observation to a missing value may also lose a rank. The missing value then counts as
+below the order statistic, which keeps its rank, and otherwise as above. The same holds for missing values
+that leave. A missing value has no bit, so it may leave on another side than it entered on.
+
+State: the codes that leave, and those that enter. Invariant: where a row is no break, the number of codes
+before the order statistic changes by as much as the wanted rank.
+
+Cost: O(1) a row in vector code. Source: own construction.
 
 Active rows: gather the rows that can change an order statistic within a band, and fill in the others.
 
@@ -54,6 +72,9 @@ BELOW = 1024
 FIRST = BELOW + GUARDS
 _LAST_OF_TURN = 15
 
+# How the wanted rank changes from one row to the next: by one, or in another way.
+_RISES, _FALLS, _CHANGES = np.uint32(1), np.uint32(2), np.uint32(3)
+
 
 class BandIndex(NamedTuple):
     """Codes of up to n rows, and what a code stands for; c is the number of codes.
@@ -83,9 +104,15 @@ def above_band_code(ranks):
 
 
 @kernel
+def missing_code(ranks):
+    """Lowest code of what is missing."""
+    return above_band_code(ranks) + 64 * (_LAST_OF_TURN + 1)
+
+
+@kernel
 def words_for(ranks):
     """Number of words of a bit set of this many ranks."""
-    return above_band_code(ranks) // 64 + _LAST_OF_TURN + 1
+    return missing_code(ranks) // 64 + _LAST_OF_TURN + 1
 
 
 def allocate_index(rows):
@@ -96,16 +123,19 @@ def allocate_index(rows):
 
 
 @kernel
-def classify(values, missing, lowest, above, code):
-    """Write the codes of a band from `lowest` on for rows below it, above it or missing.
+def classify(values, missing, lowest, ranks, code):
+    """Write the codes of a band of `ranks` values from `lowest` on for rows below it, above it or missing.
 
     Rows within the band get the code of a row above it until `place` gives them their own. `missing` is as
     long as `values`, or empty.
     """
+    above, gap = np.uint32(above_band_code(ranks)), np.uint32(missing_code(ranks))
     everything = len(missing) == 0
     for i in range(len(values)):
-        below = (values[i] < lowest) & (everything or not missing[i])
-        code[i] = ((i & _LAST_OF_TURN) << 6) + (0 if below else above)
+        value = values[i]
+        side = np.uint32(0) if value < lowest else above
+        side = side if (value == value) & (everything or not missing[i]) else gap
+        code[i] = (np.uint32(i & _LAST_OF_TURN) << np.uint32(6)) + side
 
 
 @kernel
@@ -142,9 +172,55 @@ def rank_band(values, missing, lowest, highest, everything, sort, index):
     count = sort_records(values, missing, lowest, highest, everything, sort)
     if count >= 0:
         if not everything:
-            classify(values, missing, lowest, above_band_code(count), index.code)
+            classify(values, missing, lowest, count, index.code)
         place(sort.records[:count], bits_for(len(values)), values, index)
     return count
+
+
+@kernel
+def _count_below(own, other, missing, change, breaks, code):
+    """Write the codes of `own`, with missing values below the band where that undoes a change of the rank.
+
+    `own` and `other` are the codes of what leaves and what enters, or the other way round. Where breaks are
+    `change`, and a value of `own` is missing but none of `other`, this value goes below, and is no break.
+    Return how many breaks are left.
+    """
+    missing, found = np.uint32(missing), 0
+    for j in range(len(code)):
+        undone = (own[j] >= missing) & (other[j] < missing) & (breaks[j] == change)
+        code[j] = own[j] - (missing if undone else np.uint32(0))
+        breaks[j] = np.uint32(0) if undone else breaks[j]
+        found += breaks[j] != 0
+    return found
+
+
+@kernel
+def keep_ranks(targets, ranks, code, leaving, entering, breaks):
+    """Write the codes of what leaves and enters such that most rows keep their rank; return how many do not.
+
+    Parameters
+    ----------
+    targets : ndarray of int64, shape (rows,)
+        The rank wanted in every row, negative where nothing is wanted.
+    ranks : int
+        Number of observations in the band.
+    code : ndarray of uint32, shape (rows + width - 1,)
+        The code of every row.
+    leaving, entering : ndarray of uint32, shape (rows - 1,)
+        Receive the codes.
+    breaks : ndarray of uint32, shape (rows - 1,)
+        Receives 0 where the next row keeps its rank or neither row wants one, otherwise another number.
+    """
+    for j in range(len(breaks)):
+        rank, following = targets[j], targets[j + 1]
+        change = _FALLS if following == rank - 1 else _CHANGES
+        change = _RISES if following == rank + 1 else change
+        change = change if (rank >= 0) & (following >= 0) else _CHANGES
+        breaks[j] = np.uint32(0) if following == rank else change
+    missing = missing_code(ranks)
+    left, came = code[: len(breaks)], code[len(code) - len(breaks) :]
+    _count_below(left, came, missing, _RISES, breaks, leaving)
+    return _count_below(came, left, missing, _FALLS, breaks, entering)
 
 
 @kernel(forceinline=True)

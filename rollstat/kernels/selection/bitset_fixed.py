@@ -11,10 +11,10 @@ State: a `BandIndex`, see :mod:`rollstat.kernels.selection.band_codes`, whose bi
 window; the cursor; `following`, the set bit after it; and the number of set bits before the cursor.
 
 Invariant: after every row the cursor's bit is set, and the number of set bits before it is the wanted rank.
-One row enters and one leaves, so with a constant rank the cursor moves to a neighbouring set bit or stays.
-The guards are always set, so that a search never runs out of the set. While the cursor (and the next set bit,
-if it is wanted) lies between the guards, the answer is right, whatever the band. A cursor on the guards shows
-that the band is too narrow for this row.
+One row enters and one leaves, so in a run of rows with one rank the cursor moves to a neighbouring set bit or
+stays. At a break between two runs its place is searched for. The guards are always set, so that a search
+never runs out of the set. While the cursor (and the next set bit, if it is wanted) lies between the guards,
+the answer is right, whatever the band. A cursor on the guards shows that the band is too narrow for this row.
 
 Cost: O(1) a row where the set bits next to the order statistics are less than 64 ranks away, as in blocks of
 a few windows on nearly all data, or where the gap is the one between the two order statistics, as in
@@ -24,6 +24,8 @@ left to :mod:`rollstat.kernels.selection.rank_set`.
 Source: as in :mod:`rollstat.kernels.selection.rank_set` and
 :mod:`rollstat.kernels.selection.band_codes`.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,6 +43,26 @@ _ONE = np.uint64(1)
 _SIX = np.uint64(6)
 _BIT = np.uint64(63)
 _ALL = ~np.uint64(0)
+
+
+class Wanted(NamedTuple):
+    """The ranks wanted of some rows.
+
+    Attributes
+    ----------
+    rank : int
+        The rank, if it is the same in every row.
+    ranks : ndarray of int64, shape (rows,)
+        The rank in every row otherwise, negative where nothing is wanted.
+    breaks : ndarray of uint32, shape (rows - 1,)
+        Not zero for each row but the first whose rank must be searched for, as
+        :func:`rollstat.kernels.selection.band_codes.keep_ranks` writes it; empty if there is none, and `rank`
+        is that of the first row.
+    """
+
+    rank: int
+    ranks: np.ndarray
+    breaks: np.ndarray
 
 
 @kernel
@@ -145,10 +167,64 @@ def _move_far(bits, previous, cursor, following, enter, leave):
     return enter if inside else previous, cursor, after, skipped
 
 
+@kernel(forceinline=True)
+def _move_bits(bits, enter, leave):
+    """Set the bit of what enters, and clear the bit of what leaves."""
+    bits[enter >> _SIX] |= _ONE << (enter & _BIT)
+    bits[leave >> _SIX] &= ~(_ONE << (leave & _BIT))
+
+
 @kernel
-def slide_fixed(
-    leaving, entering, width, target, targets, index, below, ranks, needs_following, scan_budget, lower, upper
-):
+def _pass_over(leaving, entering, bits, cursor, count):
+    """Update the bits where no order statistic is wanted; return how many set bits are before the cursor."""
+    for j in range(len(entering)):
+        enter, leave = np.uint64(entering[j]), np.uint64(leaving[j])
+        _move_bits(bits, enter, leave)
+        count += np.int64(enter < cursor) - np.int64(leave < cursor)
+    return count
+
+
+@kernel
+def _slide_run(leaving, entering, index, cursor, following, limit, scan_budget, lower, upper):
+    """Write the order statistics of rows whose rank is that of the row before them.
+
+    Returns how many of these rows are right, the cursor, the codes between which most answers lie, and what
+    is left of the budget.
+    """
+    bits, ordered = index.bits, index.ordered
+    bottom = np.uint64(FIRST)
+    previous = lowest = highest = cursor
+    for j in range(len(lower)):
+        enter, leave = np.uint64(entering[j]), np.uint64(leaving[j])
+        _move_bits(bits, enter, leave)
+        left, right = _around(bits, cursor, following + _ONE)
+        if (left == _ZERO) | (right == _ZERO):
+            previous, cursor, following, skipped = _move_far(bits, previous, cursor, following, enter, leave)
+            scan_budget -= skipped
+            if scan_budget < 0:
+                return j, cursor, lowest, highest, scan_budget
+        else:
+            previous, cursor, following = _move_near(cursor, following, enter, leave, left, right)
+        if (cursor < bottom) | (following >= limit):
+            return j, cursor, lowest, highest, scan_budget
+        upper[j] = ordered[following]
+        lower[j] = ordered[cursor]
+        if j & _BETWEEN_NOTES == 0:
+            lowest = cursor if cursor < lowest else lowest
+            highest = cursor if cursor > highest else highest
+    return len(lower), cursor, lowest, highest, scan_budget
+
+
+@kernel
+def _end_of_run(breaks, row):
+    """Return the last row from `row` on before a break."""
+    while row < len(breaks) and breaks[row] == 0:
+        row += 1
+    return row
+
+
+@kernel
+def slide_fixed(leaving, entering, width, wanted, index, below, ranks, pair, scan_budget, lower, upper):
     """Slide the window over the codes and write the order statistics.
 
     Parameters
@@ -156,19 +232,16 @@ def slide_fixed(
     leaving, entering : ndarray of uint32, shape (rows - 1,)
         Codes of what each row but the first removes from the window and adds to it.
     width : int
-        Rows of a window where the rows are consecutive and `targets` is None: predictable rows are then
+        Rows of a window where the rows are consecutive and have no breaks: predictable rows are then
         skipped. Otherwise 0.
-    target : int
-        The rank, if it is the same in every row.
-    targets : ndarray of int64, shape (rows,), or None
-        The rank in every row otherwise, negative where nothing is wanted.
+    wanted : Wanted
     index : BandIndex
         The codes of the band, with the bits of the first window.
     below : int
         Number of observations of the first window that are below the band.
     ranks : int
         Number of observations in the band.
-    needs_following : bool
+    pair : bool
         Whether the next order statistic must lie in the band too: it is wanted, and observations may lie
         above the band.
     scan_budget : int
@@ -183,68 +256,39 @@ def slide_fixed(
     lowest, highest : int
         Codes between which most answers lie.
     """
-    bits, ordered = index.bits, index.ordered
-    bottom, top = np.uint64(FIRST), np.uint64(FIRST + ranks)
-    limit = top if needs_following else top + _ONE
-    cursor = following = bottom
-    lowest, highest = top, bottom
-    if targets is not None:
-        target = targets[0]
-    unwanted = target < 0
-    if not unwanted:
-        cursor, following = _start(bits, bottom, target - below, top)
-        if cursor < bottom or following >= limit:
-            return 0, 0, 0
-        below = target
-        upper[0] = ordered[following]
-        lower[0] = ordered[cursor]
-        lowest = highest = cursor
-    lower_rest, upper_rest = lower[1:], upper[1:]
-    if width > 0 and is_predictable(leaving, entering, cursor):
-        codes = np.int64(cursor), np.int64(following), np.int64(top), np.int64(limit)
-        done, least, most = slide_predictable(
-            leaving, entering, codes, index, width, scan_budget, lower_rest, upper_rest
-        )
-        return 1 + done, least, most
-    previous = cursor
-    for j in range(len(lower_rest)):
-        enter = np.uint64(entering[j])
-        leave = np.uint64(leaving[j])
-        bits[enter >> _SIX] |= _ONE << (enter & _BIT)
-        bits[leave >> _SIX] &= ~(_ONE << (leave & _BIT))
-        if unwanted:  # the cursor stays; only the number of bits before it is updated
-            below += np.int64(enter < cursor) - np.int64(leave < cursor)
+    rank, by_row, breaks = wanted
+    bits, bottom, top = index.bits, np.uint64(FIRST), np.uint64(FIRST + ranks)
+    limit = top if pair else top + _ONE
+    cursor, count, row, last = bottom, below, np.int64(0), np.int64(len(lower) - 1)
+    lowest, highest = np.int64(top), np.int64(bottom)
+    while True:
+        if len(breaks) > 0:
+            rank, last = by_row[row], _end_of_run(breaks, row)
+        leaves, enters = leaving[row:last], entering[row:last]
+        if rank < 0:
+            count = _pass_over(leaves, enters, bits, cursor, count)
         else:
-            left, right = _around(bits, cursor, following + _ONE)
-            if (left == _ZERO) | (right == _ZERO):
-                previous, cursor, following, skipped = _move_far(
-                    bits, previous, cursor, following, enter, leave
+            cursor, following = _start(bits, cursor, rank - count, top)
+            if cursor < bottom or following >= limit:
+                return row, lowest, highest
+            upper[row], lower[row] = index.ordered[following], index.ordered[cursor]
+            low, high = lower[row + 1 : last + 1], upper[row + 1 : last + 1]
+            if width > 0 and is_predictable(leaving, entering, cursor):
+                codes = np.int64(cursor), np.int64(following), np.int64(top), np.int64(limit)
+                done, least, most = slide_predictable(
+                    leaves, enters, codes, index, width, scan_budget, low, high
                 )
-                scan_budget -= skipped
-                if scan_budget < 0:
-                    return j + 1, np.int64(lowest), np.int64(highest)
-            else:
-                previous, cursor, following = _move_near(cursor, following, enter, leave, left, right)
-        if targets is not None:
-            target = targets[j + 1]
-            if target < 0:
-                unwanted = True
-                continue
-            if unwanted or target != below:
-                if not unwanted and target == below + 1:
-                    cursor, (following, _) = following, _nearest_set(bits, following + _ONE, True)
-                elif not unwanted and target == below - 1:
-                    following, (cursor, _) = cursor, _nearest_set(bits, cursor - _ONE, False)
-                else:
-                    cursor, following = _start(bits, cursor, target - below, top)
-                unwanted = False
-                previous = cursor
-                below = target
-        if (cursor < bottom) | (following >= limit):
-            return j + 1, np.int64(lowest), np.int64(highest)
-        upper_rest[j] = ordered[following]
-        lower_rest[j] = ordered[cursor]
-        if j & _BETWEEN_NOTES == 0:
-            lowest = cursor if cursor < lowest else lowest
-            highest = cursor if cursor > highest else highest
-    return len(lower), np.int64(lowest), np.int64(highest)
+                return 1 + done, least, most
+            done, cursor, least, most, scan_budget = _slide_run(
+                leaves, enters, index, cursor, following, limit, scan_budget, low, high
+            )
+            lowest, highest = min(lowest, np.int64(least)), max(highest, np.int64(most))
+            if done < last - row:
+                return row + 1 + done, lowest, highest
+            count = by_row[last] if len(breaks) > 0 else rank
+        if last + 1 == len(lower):
+            return len(lower), lowest, highest
+        enter, leave = np.uint64(entering[last]), np.uint64(leaving[last])
+        _move_bits(bits, enter, leave)
+        count += np.int64(enter < cursor) - np.int64(leave < cursor)
+        row = last + 1

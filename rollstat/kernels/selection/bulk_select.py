@@ -41,9 +41,10 @@ from rollstat.kernels.selection.band_codes import (
     allocate_index,
     fill_forward,
     gather_active_rows,
+    keep_ranks,
     rank_band,
 )
-from rollstat.kernels.selection.bitset_fixed import begin, slide_fixed
+from rollstat.kernels.selection.bitset_fixed import Wanted, begin, slide_fixed
 from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.selection.radix_sort import (
     SortScratch,
@@ -222,10 +223,10 @@ def _sample_step(width):
 @kernel
 def _count_observed(values, missing):
     """Number of values that are neither NaN nor `missing`; `missing` may be empty."""
-    found = len(values) - np.sum(missing)
-    for value in values:
-        found -= value != value
-    return found
+    gaps = np.sum(missing)
+    for i in range(len(values)):
+        gaps += values[i] != values[i]
+    return len(values) - gaps
 
 
 @kernel
@@ -290,8 +291,7 @@ def band_from_sample(values, missing, width, fewest, most, sample, sort, index, 
                 index.code[: windows - 1],
                 index.code[narrow:rows],
                 narrow,
-                target,
-                None,
+                Wanted(target, found[:0].view(np.int64), index.row_of[:0]),
                 index,
                 begin(index.code[:narrow], index.bits, count),
                 count,
@@ -316,11 +316,11 @@ def _rank_range(target, targets, first, last, width):
     """Lowest and highest wanted rank of some rows; the highest is negative where no rank is wanted."""
     if targets is None:
         return target, target
-    fewest, most = np.int64(width), np.int64(-1)
-    for rank in targets[first:last]:
-        if rank >= 0:
-            fewest, most = min(fewest, rank), max(most, rank)
-    return fewest, most
+    targets = targets[first:last]
+    fewest, most = np.uint64(width), np.int64(-1)
+    for i in range(len(targets)):  # the compiler needs indices from 0 to write vector code
+        fewest, most = min(fewest, np.uint64(targets[i])), max(most, targets[i])  # unsigned, none is negative
+    return np.int64(fewest), most
 
 
 @kernel
@@ -338,50 +338,54 @@ def _value_limits(values, missing, banded, band):
 
 
 @kernel
-def _slide_targets(leaving, entering, width, targets, below, ranks, scratch, lower, upper):
-    """Write the order statistics of a block, and the next ones unless `upper` is empty.
+def _slide_block(width, target, targets, code, ranks, banded, fraction, middle, scratch, lower, upper):
+    """Write the order statistics of the rows of a block, or points between two, see `select_fixed`.
 
     Returns what `slide_fixed` returns.
     """
-    size, needs_following = len(entering) + width, scratch.band.bounded[1] and len(upper) > 0
-    low = lower.view(np.uint64)
-    high = upper.view(np.uint64) if len(upper) > 0 else low
-    return slide_fixed(
-        leaving, entering, 0, 0, targets, scratch.index, below, ranks, needs_following, size, low, high
-    )
-
-
-@kernel
-def _slide_points(leaving, entering, width, target, below, ranks, banded, fraction, middle, scratch, result):
-    """Write a point between two order statistics into the rows of a block, see `select_fixed`.
-
-    Returns what `slide_fixed` returns.
-    """
-    rows, size = len(result), len(entering) + width
-    above = above_band_code(ranks)
-    answers, active = rows, scratch.active
-    few = banded and active_rows_are_few(leaving, entering, above)
+    rows, active, spare = len(lower), scratch.active, scratch.sort.spare
+    codes = spare.view(np.uint32).reshape(2, len(spare))
+    leaving, entering, breaks = code[: rows - 1], code[width:], active[:0]
+    by_row, blended = scratch.attempts[0, :0], middle or fraction > 0
+    pair = blended
+    if targets is not None:  # Numba compiles no branch on a parameter that is None
+        leaving, entering, breaks = codes[0, : rows - 1], codes[1, : rows - 1], active[: rows - 1]
+        if keep_ranks(targets, ranks, code, leaving, entering, breaks) == 0:
+            breaks = breaks[:0]
+        target, by_row, pair = targets[0], targets, len(upper) > 0
+    below, above = begin(code[:width], scratch.index.bits, ranks), above_band_code(ranks)
+    few = banded and len(breaks) == 0 and active_rows_are_few(leaving, entering, above)
+    answers = rows
     if few:
-        codes = scratch.sort.spare.view(np.uint32).reshape(2, len(scratch.sort.spare))
         n = gather_active_rows(leaving, entering, above, codes[0], codes[1], active)
         answers, active = n + 1, active[:n]
         leaving, entering = codes[0, :n], codes[1, :n]
-    blended = middle or fraction > 0
-    lower = scratch.answers[0, :answers] if few or blended else result
-    upper = scratch.answers[1, :answers] if blended else lower
-    low, high = lower.view(np.uint64), upper.view(np.uint64)
-    needs_following = scratch.band.bounded[1] and blended
-    width = 0 if few else width
+    low = scratch.answers[0, :answers] if few or blended else lower
+    high = low
+    if pair:
+        high = upper if targets is not None and not few else scratch.answers[1, :answers]
     done, bottom, top = slide_fixed(
-        leaving, entering, width, target, None, scratch.index, below, ranks, needs_following, size, low, high
+        leaving,
+        entering,
+        0 if few or len(breaks) > 0 else width,
+        Wanted(target, by_row, breaks),
+        scratch.index,
+        below,
+        ranks,
+        scratch.band.bounded[1] and pair,
+        len(code),
+        low.view(np.uint64),
+        high.view(np.uint64),
     )
     if blended:
-        interpolate_constant(lower, upper, fraction, middle, lower if few else result)
+        interpolate_constant(low, high, fraction, middle, low if few else lower)
     if few:
         if done < answers:
             active = active[:done]
             rows = np.int64(active[done - 1]) + 1 if done > 0 else 0
-        fill_forward(lower[:done], active, result[:rows])
+        fill_forward(low[:done], active, lower[:rows])
+        if targets is not None and pair:
+            fill_forward(high[:done], active, upper[:rows])
         done = rows
     return done, bottom, top
 
@@ -486,20 +490,11 @@ def select_fixed(
         ranks = rank_band(block, block_missing, lowest, highest, everything, sort, index)
         if ranks < 0:
             return first
-        code, part = index.code[: len(block)], lower[first:last]
-        leaving, entering = code[: last - first - 1], code[width:]
-        below = begin(code[:width], index.bits, ranks)
-        # Numba compiles no branch on a parameter that is None, so a call compiles one of these two.
-        done, bottom, top = 0, 0, 0
-        if targets is not None:
-            wanted, following = targets[first:last], upper[first:last]
-            done, bottom, top = _slide_targets(
-                leaving, entering, width, wanted, below, ranks, scratch, part, following
-            )
-        if targets is None:
-            done, bottom, top = _slide_points(
-                leaving, entering, width, target, below, ranks, banded, fraction, middle, scratch, part
-            )
+        wanted = None if targets is None else targets[first:last]
+        code, results = index.code[: len(block)], (lower[first:last], upper[first:last])
+        done, bottom, top = _slide_block(
+            width, target, wanted, code, ranks, banded, fraction, middle, scratch, *results
+        )
         first += done
         if first < last:
             if not banded:

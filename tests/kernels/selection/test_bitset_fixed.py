@@ -6,38 +6,43 @@ import pytest
 from rollstat.kernels.selection.band_codes import (
     FIRST,
     GUARDS,
-    above_band_code,
     allocate_index,
     classify,
+    keep_ranks,
     place,
 )
-from rollstat.kernels.selection.bitset_fixed import begin, slide_fixed
+from rollstat.kernels.selection.bitset_fixed import Wanted, begin, slide_fixed
+
+NO_TARGETS, NO_BREAKS, NO_MASK = np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.bool_)
 
 
-def slide(values, width, target, low, high, want_upper=True, budget=None, missing=None):
-    """Answers with a band of the values from `low` to `high`: done rows, range of codes, lower, upper."""
-    observed = np.ones(len(values), np.bool_) if missing is None else ~missing
+def codes_of(values, low, high, missing=NO_MASK):
+    """Index of a band of the values from `low` to `high`, and their number; NaN is missing too."""
+    observed = ~np.isnan(values)
+    observed[: len(missing)] &= ~missing
     inside = np.flatnonzero((values >= low) & (values <= high) & observed)
-    ranks = len(inside)
     index = allocate_index(len(values))
     index.bits[:] = 2**64 - 1
-    missing = np.zeros(0, np.bool_) if missing is None else missing
-    classify(values, missing, low, above_band_code(ranks), index.code)
+    classify(values, missing, low, len(inside), index.code)
     records = inside[np.argsort(values[inside], kind="stable")].astype(np.uint64)
     place(records, 32, values, index)
+    assert np.all(index.code < 64 * len(index.bits))
+    return index, len(inside)
+
+
+def slide(values, width, target, low, high, want_upper=True, budget=None):
+    """Answers with a band of the values from `low` to `high`: done rows, range of codes, lower, upper."""
+    index, ranks = codes_of(values, low, high)
     code = index.code
-    assert np.all(code < 64 * len(index.bits))
     below = begin(code[:width], index.bits, ranks)
     rows = len(values) - width + 1
     lower, upper = np.full((2, rows), np.nan)
-    constant, targets = (target, None) if np.ndim(target) == 0 else (0, target)
     with np.errstate(over="ignore"):
         found = slide_fixed(
             code[: rows - 1],
             code[width:],
-            width if targets is None else 0,
-            constant,
-            targets,
+            width,
+            Wanted(target, NO_TARGETS, NO_BREAKS),
             index,
             below,
             ranks,
@@ -144,3 +149,53 @@ def test_first_windows_outside_the_band():
     assert slide(values[::-1].copy(), 10, 5, 50.0, 60.0)[0] == 0
     assert slide(values, 10, 5, 0.0, 5.0)[0] == 0
     assert slide(values, 10, 5, 0.0, 5.0, want_upper=False)[0] == 1
+
+
+def ranks_by_row(name, count, rng):
+    """Ranks wanted of windows of so many observations."""
+    quantile = np.floor(0.4 * (count - 1)).astype(np.int64)
+    return {
+        "quantile": np.where(count >= 10, quantile, -1),
+        "smallest": np.where(count > 22, 22, -1),
+        "largest": np.where(count >= 22, count - 22, -1),
+        "few": np.where(count >= 25, quantile, -1),
+        "any": rng.integers(-1, np.maximum(count, 1)),
+    }[name]
+
+
+@pytest.mark.parametrize("wanted", ["quantile", "smallest", "largest", "few", "any"])
+@pytest.mark.parametrize("name", ["noise", "walk", "five", "ascending"])
+def test_ranks_that_change_with_missing_values(wanted, name):
+    width, rng = 41, np.random.default_rng(6)
+    values = series(name, 900)
+    values[rng.random(900) < 0.4] = np.nan
+    values[300:390] = np.nan
+    values[500:530] = np.nan
+    rows = len(values) - width + 1
+    expected = sorted_windows(values, width)  # NaN last
+    count = (expected == expected).sum(axis=1)
+    targets = ranks_by_row(wanted, count, rng)
+    place_of = np.maximum(targets, 0)[:, None]
+    least = np.take_along_axis(expected, place_of, axis=1)[:, 0]
+    following = np.take_along_axis(expected, np.minimum(place_of + 1, width - 1), axis=1)[:, 0]
+    leaving, entering, breaks = np.zeros((3, rows - 1), np.uint32)
+    few = 0
+    for low, high in ((-np.inf, np.inf), *np.nanquantile(values, [[0.1, 0.9], [0.3, 0.5]])):
+        index, ranks = codes_of(values, low, high)
+        found = keep_ranks(targets, ranks, index.code, leaving, entering, breaks)
+        assert found == np.count_nonzero(breaks)
+        few = found if wanted == "quantile" else few
+        below = begin(index.code[:width], index.bits, ranks)
+        lower, upper = np.full((2, rows), np.nan)
+        ranked = Wanted(0, targets, breaks), index, below, ranks, high < np.inf, 10**6
+        done, *_ = slide_fixed(leaving, entering, 0, *ranked, lower.view(np.uint64), upper.view(np.uint64))
+        inside = (targets < 0) | ((least >= low) & (least <= high))
+        if high < np.inf:
+            inside &= (targets < 0) | (following <= high)
+        assert done == (rows if inside.all() else inside.argmin())
+        right = np.flatnonzero(targets[:done] >= 0)
+        np.testing.assert_array_equal(lower[right], least[right])
+        right = right[targets[right] + 1 < count[right]]
+        np.testing.assert_array_equal(upper[right], following[right])
+    # Only where rows begin or cease to have enough observations must the rank be searched for.
+    assert few <= 8
