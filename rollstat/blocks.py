@@ -63,7 +63,9 @@ class Outcome(NamedTuple):
     algorithm: str = ""
 
 
-_FEWEST_KEPT, _MOST_KEPT = 1 << 14, 1 << 19  # elements of arrays that a thread keeps
+_FEWEST_KEPT = 1 << 14  # elements of arrays that a thread keeps
+MOST_KEPT = 1 << 19
+"""Most elements of arrays that a thread keeps."""
 
 
 class Kept(threading.local):
@@ -85,17 +87,22 @@ class Kept(threading.local):
         return memory
 
 
+def room_for(length: int) -> int:
+    """Return the length of memory for up to `length` elements: a power of two, so that there are few."""
+    return 1 << (length - 1).bit_length()
+
+
 def kept_arrays(kept: Kept, length: int, dtypes: Sequence[np.dtype[Any]]) -> list[NDArray[Any]]:
     """Return uninitialised arrays of this length in memory that `kept` keeps for later calls.
 
     New memory is used where that costs nothing, because the arrays are short, and where they are long.
     """
-    room = 1 << (length - 1).bit_length()  # of which there are few
+    room = room_for(length)
 
     def make() -> list[NDArray[Any]]:
         return [np.empty(room, dtype) for dtype in dtypes]
 
-    memory = kept.get((room, *dtypes), make, _FEWEST_KEPT <= room <= _MOST_KEPT)
+    memory = kept.get((room, *dtypes), make, _FEWEST_KEPT <= room <= MOST_KEPT)
     return [array[:length] for array in memory]
 
 

@@ -1,12 +1,13 @@
 """Rank of the newest value, number of distinct values, most frequent value, mean difference."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.blocks import Block, Outcome, read_only
+from rollstat.blocks import MOST_KEPT, Block, Kept, Outcome, read_only, room_for
 from rollstat.kernels.rank_space import gini
 from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.kernels.rank_space.entropy import entropies
@@ -42,6 +43,7 @@ from rollstat.windows import OffsetWindows, Windows
 _FEW_CODES = 1 << 16
 # Rows ranked at a time to rank the newest: changes of the counts of one group would wait for each other.
 _ROWS_OF_RANKS = 1 << 14
+_memory = Kept()
 
 RANK_ALGORITHMS = {
     "comparisons": (
@@ -148,7 +150,8 @@ class RankOfNewest(RankComputation):
         values, missing, nothing = block.values, read_only(block.mask), np.empty(0, np.int64)
         bounds = nothing if fixed else block.start
         total = nothing if fixed and block.missing is None else block.count
-        memory = allocate(min(max(_ROWS_OF_RANKS, 4 * block.longest), len(values)), block.width)
+        key = room_for(min(max(_ROWS_OF_RANKS, 4 * block.longest), len(values))), block.width
+        memory = _memory.get(key, partial(allocate, *key), key[0] <= MOST_KEPT)
         found = result if result.flags.c_contiguous and result.dtype == np.float64 else np.empty(block.rows)
         windows = missing, bounds, block.width, total, _ROWS_OF_RANKS, memory
         for convert in (measurable, unsigned_keys):

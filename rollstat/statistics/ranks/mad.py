@@ -1,12 +1,13 @@
 """Median absolute deviation, and the Hampel filter that compares with this deviation."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.blocks import Block, Outcome, read_only
+from rollstat.blocks import MOST_KEPT, Block, Kept, Outcome, kept_arrays, read_only, room_for
 from rollstat.kernels.rank_space import mad_tree
 from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.kernels.rank_space.distances import (
@@ -33,6 +34,7 @@ from rollstat.statistics.selection.ranking import measurable, ranks
 from rollstat.windows import Windows
 
 _FEWEST_RANKED = 512  # rows ranked at a time: to sort fewer takes longer for each
+_found, _memory = Kept(), Kept()  # new memory would take as long as the computation where windows are wide
 
 
 class _Distances(RankComputation):
@@ -52,7 +54,9 @@ class _Distances(RankComputation):
         dtype = measurable(block.values[:0]).dtype
         if algorithm == "network" and dtype == np.float64:
             return _sort_all(measurable(block.values), block.width)
-        found = [np.zeros(block.rows, dtype) for _ in range(4)]
+        found = kept_arrays(_found, block.rows, 4 * (dtype,))
+        for array in found:
+            array[:] = 0
         if self.of_others:
             read_sorted(block, measurable, readers.DistancesOfOthers(), 1, found, block.own_row)
             return found
@@ -61,7 +65,8 @@ class _Distances(RankComputation):
             return found
         # Parts of few windows: then the words around a cursor nearly always have the members asked for.
         values, fewest = measurable(block.values), max(min(RANKED_ROWS, 8 * block.longest), _FEWEST_RANKED)
-        memory = mad_tree.allocate(len(values), max(fewest, 4 * block.longest), values.dtype)
+        key = room_for(len(values)), room_for(max(fewest, 4 * block.longest)), values.dtype
+        memory = _memory.get(key, partial(mad_tree.allocate, *key), max(key[:2]) <= MOST_KEPT)
         given = values, read_only(block.mask), block.start, block.end
         done = int(mad_tree.find_in_parts(*given, fewest, memory, *found))
         rest = Block(block.values, block.missing, block.start[done:], block.end[done:])
@@ -117,7 +122,7 @@ class Deviation(_Distances):
             if found[0].dtype == np.uint64:
                 integer_deviations(*found, deviation)
             else:
-                float_deviations(*found, np.empty(block.rows), deviation)
+                float_deviations(*found, found[0], deviation)
             results[0][...] = deviation if self.scale == 1 else deviation * self.scale
         return Outcome(algorithm=algorithm)
 

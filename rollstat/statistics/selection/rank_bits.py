@@ -8,14 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.blocks import NOTHING_MISSING, Block, Kept, Point, Selection, exact_floats, read_only
+from rollstat.blocks import (
+    MOST_KEPT,
+    NOTHING_MISSING,
+    Block,
+    Kept,
+    Point,
+    Selection,
+    exact_floats,
+    read_only,
+    room_for,
+)
 from rollstat.kernels.selection import bulk_select
 from rollstat.kernels.selection.rank_set import create, slide_any
 from rollstat.sorting import unsigned_keys
 from rollstat.statistics.selection.ranking import ranks, write_values
 
-# Most rows whose ranking memory a thread keeps for the next block.
-_MOST_ROWS_KEPT = 1 << 19
 _NOTHING = np.empty((0, 0), np.int64)
 
 
@@ -146,10 +154,10 @@ def _by_ranks(
     """
     width = block.width
     rows = _rows_at_a_time(width)
-    size = 1 << (rows + width - 1).bit_length()  # of which there are few
+    size = room_for(rows + width)
     rows = min(rows, block.rows - first)
     key = size, keys.dtype, width >= thresholds.SAMPLED
-    scratch, sample = _memory.get(key, partial(_new_memory, *key), size <= _MOST_ROWS_KEPT)
+    scratch, sample = _memory.get(key, partial(_new_memory, *key), size <= MOST_KEPT)
     with np.errstate(over="ignore"):  # kernels compute modulo 2**64; plain Python would warn
         done = bulk_select.select_fixed(
             keys[first:],
