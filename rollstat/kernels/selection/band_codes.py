@@ -54,7 +54,7 @@ Its answer is the answer of the row before.
 
 Cost: O(1) a row in vector code, instead of the chain of dependent steps of a slide.
 
-Source: as above.
+Source: as for the band.
 """
 
 from typing import NamedTuple

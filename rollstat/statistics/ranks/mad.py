@@ -65,8 +65,9 @@ class _Distances(RankComputation):
             return found
         # Parts of few windows: then the words around a cursor nearly always have the members asked for.
         values, fewest = measurable(block.values), max(min(RANKED_ROWS, 8 * block.longest), _FEWEST_RANKED)
-        key = room_for(len(values)), room_for(max(fewest, 4 * block.longest)), values.dtype
-        memory = _memory.get(key, partial(mad_tree.allocate, *key), max(key[:2]) <= MOST_KEPT)
+        most = min(max(fewest, 4 * block.longest), len(values))
+        key = room_for(len(values)), room_for(most), values.dtype
+        memory = _memory.get(key, partial(mad_tree.allocate, *key), key[0] <= MOST_KEPT)
         given = values, read_only(block.mask), block.start, block.end
         done = int(mad_tree.find_in_parts(*given, fewest, memory, *found))
         rest = Block(block.values, block.missing, block.start[done:], block.end[done:])

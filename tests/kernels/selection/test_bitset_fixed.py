@@ -16,14 +16,12 @@ from rollstat.kernels.selection.bitset_fixed import Wanted, begin, slide_fixed
 NO_TARGETS, NO_BREAKS, NO_MASK = np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.bool_)
 
 
-def codes_of(values, low, high, missing=NO_MASK):
-    """Index of a band of the values from `low` to `high`, and their number; NaN is missing too."""
-    observed = ~np.isnan(values)
-    observed[: len(missing)] &= ~missing
-    inside = np.flatnonzero((values >= low) & (values <= high) & observed)
+def codes_of(values, low, high):
+    """Index of a band of the values from `low` to `high`, and their number; NaN is missing."""
+    inside = np.flatnonzero((values >= low) & (values <= high))
     index = allocate_index(len(values))
     index.bits[:] = 2**64 - 1
-    classify(values, missing, low, len(inside), index.code)
+    classify(values, NO_MASK, low, len(inside), index.code)
     records = inside[np.argsort(values[inside], kind="stable")].astype(np.uint64)
     place(records, 32, values, index)
     assert np.all(index.code < 64 * len(index.bits))
