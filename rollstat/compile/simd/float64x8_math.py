@@ -14,7 +14,15 @@ from numba import types
 from numba.core import cgutils
 
 from rollstat.compile.lowering import lowered
-from rollstat.compile.simd.codegen import Vector, elementwise, join_channels, splat, split_channels
+from rollstat.compile.simd.codegen import (
+    Vector,
+    elementwise,
+    join_channels,
+    load_lanes,
+    splat,
+    split_channels,
+    store_lanes,
+)
 
 LANES = 8
 
@@ -152,8 +160,27 @@ def nan_changes(leaving, entering):
     channels, a lane counts once if either of them is NaN.
     """
     left, entered = (np.isnan(lanes.reshape(-1, LANES)).any(axis=0) for lanes in (leaving, entering))
+    return _running_sums(left, entered)
+
+
+def mark_changes(marks, i, j):
+    """Return the same as :func:`nan_changes`: eight rows leave from `i` on, and eight enter from `j` on.
+
+    `marks` are of uint8, 1 for missing and 0 for observed.
+    """
+    return _running_sums(marks[i : i + LANES], marks[j : j + LANES])
+
+
+def _running_sums(left, entered):
     change = np.cumsum(left.astype(np.int64) - entered)
     return int.from_bytes((change + 8).astype(np.uint8).tobytes(), "little")
+
+
+def _generate_running_sums(builder, left, entered):
+    # Multiplying by 1 in every byte makes each byte the sum of the bytes up to it. The 8 keeps bytes
+    # positive, so that none borrows from the next one.
+    left, entered = (builder.bitcast(lanes, _WORD) for lanes in (left, entered))
+    return builder.add(builder.mul(builder.sub(left, entered), _WORD(_ONES)), _WORD(8 * _ONES))
 
 
 @lowered(nan_changes)
@@ -163,29 +190,46 @@ def _nan_changes(leaving, entering):
 
     def generate(context, builder, signature, arguments):
         masks = [is_nan(builder, split_channels(builder, lanes, leaving)) for lanes in arguments]
-        left, entered = (builder.bitcast(builder.zext(mask, _BYTES), _WORD) for mask in masks)
-        # Multiplying by 1 in every byte makes each byte the sum of the bytes up to it. The 8 keeps bytes
-        # positive, so that none borrows from the next one.
-        return builder.add(builder.mul(builder.sub(left, entered), _WORD(_ONES)), _WORD(8 * _ONES))
+        return _generate_running_sums(builder, *(builder.zext(mask, _BYTES) for mask in masks))
 
     if isinstance(leaving, Vector) and leaving == entering and leaving.channels <= 2:
         return types.int64(leaving, entering), generate
 
 
-def counts_from_changes(changes, count):
-    """Return `count` plus the change that :func:`nan_changes` gives for the lanes before each lane."""
-    return np.array([8.0, *changes.to_bytes(8, "little")[:-1]]) + (count - 8)
+@lowered(mark_changes)
+def _mark_changes(marks, i, j):
+    def generate(context, builder, signature, arguments):
+        array, *places = arguments
+        bytes_ = [load_lanes(context, builder, marks, array, place, LANES) for place in places]
+        return _generate_running_sums(builder, *bytes_)
+
+    if marks.dtype == types.uint8:
+        return types.int64(marks, types.intp, types.intp), generate
 
 
-@lowered(counts_from_changes)
-def _counts_from_changes(changes, count):
+def store_counts(changes, observed, count, i):
+    """Write `observed` plus the change before each lane to `count` from `i` on.
+
+    `changes` are those of :func:`nan_changes`; `count` is of float64 or int64.
+    """
+    count[i : i + LANES] = np.array([8, *changes.to_bytes(8, "little")[:-1]]) + (observed - 8)
+
+
+@lowered(store_counts)
+def _store_counts(changes, observed, count, i):
     def generate(context, builder, signature, arguments):
         before = builder.or_(builder.shl(arguments[0], _WORD(8)), _WORD(8))
+        first = builder.sub(arguments[1], _WORD(8))
         # CPUs without AVX-512 convert 32-bit integers in vectors, and 64-bit ones one by one.
-        relative = builder.zext(builder.bitcast(before, _BYTES), ir.VectorType(ir.IntType(32), LANES))
-        first = builder.sitofp(builder.sub(arguments[1], _WORD(8)), ir.DoubleType())
-        relative = builder.sitofp(relative, _LLVM_FLOATS)
-        return builder.fadd(relative, splat(builder, first, _LLVM_FLOATS))
+        integers = ir.VectorType(_WORD if count.dtype == types.int64 else ir.IntType(32), LANES)
+        lanes = builder.zext(builder.bitcast(before, _BYTES), integers)
+        if count.dtype == types.int64:
+            lanes = builder.add(lanes, splat(builder, first, integers))
+        else:
+            first = builder.sitofp(first, ir.DoubleType())
+            lanes = builder.fadd(builder.sitofp(lanes, _LLVM_FLOATS), splat(builder, first, _LLVM_FLOATS))
+        store_lanes(context, builder, [lanes], count, *arguments[2:])
+        return context.get_dummy_value()
 
-    if changes == types.int64:
-        return _FLOATS(types.int64, types.int64), generate
+    if changes == types.int64 and count.dtype in (types.int64, types.float64):
+        return types.void(types.int64, types.int64, count, types.intp), generate

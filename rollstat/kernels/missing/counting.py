@@ -14,9 +14,9 @@
     values    .  4  .  0  7        window [0, 4): 2 observations, oldest 4, newest 0; any, not all, are true
               [        )
 
-Windows of one width over float64 are counted eight at a time (`count_series`): all eight running sums are one
-product of integers, see :func:`rollstat.compile.simd.float64x8_math.nan_changes`. There `series` is a tuple
-of one or two float64 arrays; a row counts if none of them is NaN in it. `ends_of_windows` skips NaN and
+Windows of one width are counted eight at a time (`count_series`, `count_fixed`): all eight sums are one
+product of integers, see :func:`rollstat.compile.simd.float64x8_math.nan_changes`. `series` is a tuple of one
+or two float64 arrays; a row counts if none of them is NaN in it. `ends_of_windows` skips NaN and
 writes every row, so that a short series needs only this one call.
 
 State: the running count and sum of rows, exact because they are integers; for the ends, the zeros of the
@@ -29,8 +29,8 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import prefetch
-from rollstat.compile.simd.float64x8_math import LANES, counts_from_changes, nan_changes
-from rollstat.compile.simd.vectors import load, stack_channels, store
+from rollstat.compile.simd.float64x8_math import LANES, mark_changes, nan_changes, store_counts
+from rollstat.compile.simd.vectors import load, stack_channels
 
 # Values in one pass of a loop without branches. Such a loop compiles to vector code.
 _BLOCK = 4096
@@ -67,15 +67,20 @@ def count_fixed(missing, count):
 
     Window ``i`` starts at row ``i``, and the last one ends with the data.
     """
-    width = len(missing) - len(count) + 1
-    observed = 0
-    for i in range(width - 1):
-        observed += not missing[i]
-    entering = missing[width - 1 :]
-    for i in range(len(count)):
-        observed += not entering[i]
+    last = len(count) - 1
+    width = len(missing) - last
+    observed = width
+    for i in range(width):
+        observed -= missing[i]
+    marks, vectors = missing.view(np.uint8), last // LANES
+    for i in range(0, LANES * vectors, LANES):
+        changes = mark_changes(marks, i, i + width)
+        store_counts(changes, observed, count, i)
+        observed += (changes >> 56) - 8
+    for i in range(LANES * vectors, last):
         count[i] = observed
-        observed -= not missing[i]
+        observed += int(missing[i]) - int(missing[i + width])
+    count[last] = observed
 
 
 @kernel
@@ -137,7 +142,7 @@ def count_vectors(leaving, first, entering, second, vectors, observed, count):
         if len(leaving) > 1:
             prefetch(leaving[-1], first + i + _AHEAD)
         changes = nan_changes(_load_both(leaving, first + i), _load_both(entering, second + i))
-        store(counts_from_changes(changes, observed), count, i)
+        store_counts(changes, observed, count, i)
         observed += (changes >> 56) - 8
     return observed
 

@@ -7,14 +7,15 @@ from rollstat.compile.simd import float64x8_math
 from rollstat.compile.simd.float64x8_math import (
     LANES,
     clip,
-    counts_from_changes,
     divide,
     divide_finite,
+    mark_changes,
     nan_changes,
     nan_where_below,
     negative_to_zero,
     replace_unobserved,
     square_root,
+    store_counts,
     subtract_product,
     zero_where_below,
 )
@@ -36,7 +37,7 @@ from rollstat.compile.simd.vectors import (
 _RESULTS = 29
 
 
-def _every_function(x, y, table, out):
+def _every_function(x, y, table, marks, counts, out):
     """Write what every function makes of two rows of eight; return whether the rows have a NaN."""
     one, two = load(x, 0), load(x, 8)
     store(one + two, out, LANES - 8)
@@ -63,7 +64,8 @@ def _every_function(x, y, table, out):
     store(subtract_product(broadcast(1.0), broadcast(3.0), broadcast(0.25)), out, 160)
     store_2d(load_2d(table, 0, both), table, 8)
     out[168] = nan_changes(one, load(y, 0)) >> 56
-    store(counts_from_changes(nan_changes(load(y, 0), one), 7), out, 176)
+    store_counts(nan_changes(load(y, 0), one), 7, out, 176)
+    store_counts(mark_changes(marks, 3, 0), 5, counts, 0)
     store(nan_where_below(both, two, broadcast(4.0)), out, 184)
     store(replace_unobserved(one, load(y, 0), two), out, 200)
     store(zero_where_below(both, two, broadcast(4.0)), out, 216)
@@ -74,11 +76,14 @@ def _every_function(x, y, table, out):
 def test_compiled_and_plain_agree(rng):
     x = rng.uniform(1.0, 9.0, 16)
     y = np.array([np.nan, -1.0, 2.0, -0.0, np.inf, -np.inf, 0.5, 1.5])
+    marks = np.array([1, 0, 1, 1, 0, 0, 0, 1, 1, 0, 0], np.uint8)
     results = []
     for function in (_every_function, kernel(_every_function)):
         table = np.arange(32.0).reshape(2, 16)
         out = np.full(8 * _RESULTS, 99.0)
-        assert function(x, y, table, out) == 2
+        counts = np.full(9, 99)
+        assert function(x, y, table, marks, counts, out) == 2
+        assert counts.tolist() == [5, 5, 5, 4, 3, 4, 5, 5, 99]
         assert np.array_equal(table[:, 8:], table[:, :8])
         results.append(out)
     assert np.array_equal(*results, equal_nan=True)
@@ -102,21 +107,18 @@ def test_meaning():
     assert negative_to_zero(odd)[1:4].tolist() == [0.0, 3.0, 0.0]
     assert clip(odd, 2.0)[1:4].tolist() == [-1.0, 2.0, -2.0]
     assert contains_nan(odd) == 1
-    assert counts_from_changes(nan_changes(odd, first), 0).tolist() == [0, 1, 1, 1, 1, 1, 1, 1]
-    assert counts_from_changes(nan_changes(first, odd[[1, 0, 0, 1, 0, 1, 1, 0]]), 9).tolist() == [
-        9,
-        9,
-        8,
-        7,
-        7,
-        6,
-        6,
-        6,
-    ]
+    for dtype in (np.float64, np.int64):
+        count = np.full(10, 99, dtype)
+        store_counts(nan_changes(odd, first), 0, count, 1)
+        assert count.tolist() == [99, 0, 1, 1, 1, 1, 1, 1, 1, 99]
+        store_counts(nan_changes(first, odd[[1, 0, 0, 1, 0, 1, 1, 0]]), 9, count, 2)
+        assert count.tolist() == [99, 0, 9, 9, 8, 7, 7, 6, 6, 6]
     twice = np.stack((first, odd)), np.stack((odd[::-1], odd))
     assert [nan_changes(lanes, np.stack((first, first))) >> 56 for lanes in twice] == [9, 10]
     assert replace_unobserved(odd, first, second).tolist() == [8, *odd[1:]]
     assert replace_unobserved(first, odd, second).tolist() == [8, *first[1:]]
+    marks = np.isnan(np.concatenate((odd, first, odd))).view(np.uint8)
+    assert [mark_changes(marks, *pair) >> 56 for pair in ((0, 8), (8, 16), (0, 16))] == [9, 7, 8]
     assert [nan_changes(*pair) >> 56 for pair in ((odd, first), (first, odd), (odd, odd))] == [9, 7, 8]
     assert np.isnan(nan_where_below(np.stack((first, second)), first, 3.0)).sum(axis=1).tolist() == [3, 3]
     assert zero_where_below(np.stack((second, odd)), first, 2.0)[:, :3].tolist() == [[0, 0, 10], [0, 0, 3]]
