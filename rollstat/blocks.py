@@ -168,6 +168,7 @@ class Block:
         self._start = start
         self._end = end
         self._missing = missing
+        self._masked = isinstance(missing, np.ndarray)
         self._count: NDArray[np.int64] | None = None
         self._magnitude: int | None = None
         self._longest = longest
@@ -186,10 +187,11 @@ class Block:
 
     def over(self, series: Sequence[NDArray[Any]]) -> "Block":
         """Return a block of the same windows and missing rows over other series."""
-        _ = self.missing
+        missing = self.missing
         other = copy(self)
         other.values, *others = series
         other.others, other._magnitude = tuple(others), None
+        other._masked = missing is not None
         return other
 
     @property
@@ -235,6 +237,11 @@ class Block:
                         self._missing = np.zeros(len(series), np.bool_)
                     mark_nan(series, self._missing)
         return self._missing
+
+    @property
+    def masked(self) -> bool:
+        """Whether more than the NaN of `values` may be missing."""
+        return self._masked or len(self.others) > 0
 
     @property
     def mask(self) -> NDArray[np.bool_]:

@@ -121,11 +121,11 @@ def _comparable(block: Block) -> Iterator[NDArray[Any]]:
 
     Missing values are NaN if they are floats.
     """
-    values, missing = block.values, block.missing
+    values = block.values
     if values.dtype.kind == "f" or values.itemsize <= 4:
         floats = values.astype(np.float64, copy=False)
-        if missing is not None and np.count_nonzero(floats != floats) < np.count_nonzero(missing):
-            floats = np.where(missing, np.nan, floats)
+        if block.masked and block.missing is not None:
+            floats = np.where(block.missing, np.nan, floats)
         yield read_only(floats)
     yield read_only(unsigned_keys(values))
 
