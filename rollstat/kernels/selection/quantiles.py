@@ -44,16 +44,14 @@ def picks_upper(rank, fraction, interpolation):
 def point_between(below, above, fraction, middle):
     """Return the mean of two values, or ``below + (above - below) * fraction`` without the NaN of infinities.
 
-    All variants are computed and one is selected, for vector code.
+    `fraction` is more than 0 and less than 1. All variants are computed and one is selected, for vector code.
     """
     total = below + above
     halves = below * 0.5 + above * 0.5
     mean = halves if np.abs(total) == np.inf else total * 0.5
-    finite = (np.abs(below) != np.inf) & (np.abs(above) != np.inf)
     gap = above - below
     weighted = below * (1.0 - fraction) + above * fraction
-    point = weighted if np.abs(gap) == np.inf else below + gap * fraction
-    linear = point if finite else total
+    linear = below + gap * fraction if gap < np.inf else weighted
     inner = mean if middle else linear
     return below if below == above else inner
 
@@ -68,7 +66,7 @@ def quantile_point(below, above, count, q, interpolation):
     rank = np.floor(position)  # not an integer, for vector code
     fraction = position - rank
     above = below if fraction == 0.0 else above
-    if interpolation in (LINEAR, MIDPOINT):
+    if (interpolation == LINEAR) | (interpolation == MIDPOINT):
         return point_between(below, above, fraction, interpolation == MIDPOINT)
     return above if picks_upper(rank, fraction, interpolation) else below
 
