@@ -132,6 +132,14 @@ def compressed(builder, integers, mask):
     return builder.call(function, [integers, integers, mask])
 
 
+def permuted(builder, words, places):
+    """Return the lanes of eight 64-bit integers at eight `places` from 0 to 7; only with AVX-512."""
+    name = "llvm.x86.avx512.permvar.di.512"
+    shape = ir.FunctionType(words.type, [words.type, words.type])
+    function = builder.module.globals.get(name) or ir.Function(builder.module, shape, name)
+    return builder.call(function, [words, places])
+
+
 def elementwise(function, generate, arity=0):
     """Compile calls of `function` channel by channel; all arguments have the type of the first.
 

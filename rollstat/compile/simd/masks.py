@@ -18,9 +18,18 @@ from llvmlite import ir
 from numba import types
 
 from rollstat.compile.lowering import lowered
-from rollstat.compile.simd.codegen import compare, compressed, has_avx512, load_lanes, splat
+from rollstat.compile.simd.codegen import (
+    compare,
+    compressed,
+    has_avx512,
+    load_lanes,
+    permuted,
+    splat,
+    store_lanes,
+)
 
 _LANE = ir.IntType(32)
+_BYTE = ir.IntType(8)
 
 
 def _append(context, builder, vector, mask, target, array, n):
@@ -83,43 +92,91 @@ def _append_between(values, i, lowest, highest, target, n):
     return number(values, types.intp, values.dtype, values.dtype, target, number), generate
 
 
-def append_active(leaving, entering, j, low, high, leaves, enters, rows, n):
-    """Append the active rows among ``j, ..., j + 15``.
+def append_active(leaving, entering, j, low, high, leaves, enters, marks, n):
+    """Mark the active rows among ``j, ..., j + 15``, and append their codes.
 
     A row is active unless its leaving and entering codes both are less than `low` or both are at least
-    `high`. Append leaving code, entering code and row to three uint32 arrays that hold `n` each and have
-    room for 16 more. Return the new number.
+    `high`. `marks` receives 1 for active rows and 0 for others, at their places, and two uint32 arrays that
+    hold `n` codes each, and have room for 16 more, the leaving and the entering codes. Return the new number.
     """
     leave, enter = leaving[j : j + 16], entering[j : j + 16]
     below, above = (leave < low) & (enter < low), (leave >= high) & (enter >= high)
-    active = np.flatnonzero(~(below | above))
-    for target, found in ((leaves, leave[active]), (enters, enter[active]), (rows, j + active)):
-        target[n : n + len(active)] = found
-    return n + len(active)
+    active = ~(below | above)
+    marks[j : j + 16] = active
+    for target, codes in ((leaves, leave), (enters, enter)):
+        target[n : n + np.count_nonzero(active)] = codes[active]
+    return n + np.count_nonzero(active)
 
 
 @lowered(append_active)
-def _append_active(leaving, entering, j, low, high, leaves, enters, rows, n):
+def _append_active(leaving, entering, j, low, high, leaves, enters, marks, n):
     code = types.uint32
-    if any(array.dtype != code for array in (leaving, entering, leaves, enters, rows)):
+    if (
+        any(array.dtype != code for array in (leaving, entering, leaves, enters))
+        or marks.dtype != types.uint8
+    ):
         return None
 
     def generate(context, builder, signature, arguments):
-        index, count = arguments[2], arguments[8]
+        index, marked, count = arguments[2], *arguments[7:]
         leave = load_lanes(context, builder, leaving, arguments[0], index, 16)
         enter = load_lanes(context, builder, entering, arguments[1], index, 16)
         low, high = (splat(builder, bound, leave.type) for bound in arguments[3:5])
         below = builder.and_(*(builder.icmp_unsigned("<", codes, low) for codes in (leave, enter)))
         above = builder.and_(*(builder.icmp_unsigned(">=", codes, high) for codes in (leave, enter)))
         mask = builder.not_(builder.or_(below, above))
-        found = _rows_from(builder, index, leave.type)
-        for vector, target, array in zip((leave, enter, found), (leaves, enters, rows), arguments[5:8]):
+        store_lanes(context, builder, [builder.zext(mask, ir.VectorType(_BYTE, 16))], marks, marked, index)
+        for vector, target, array in zip((leave, enter), (leaves, enters), arguments[5:7]):
             _append(context, builder, vector, mask, target, array, count)
         return _advance(builder, mask, count)
 
     number = types.int64
-    signature = number(leaving, entering, types.intp, code, code, leaves, enters, rows, number)
+    signature = number(leaving, entering, types.intp, code, code, leaves, enters, marks, number)
     return signature, generate
+
+
+def copy_by_marks(found, e, marks, result, i):
+    """Write ``found[e + marks up to k]`` to ``result[k]`` for k from `i` to ``i + 7``; return the last index.
+
+    `marks` are of uint8, 0 or 1. `found` has room for eight elements behind index e + 1.
+    """
+    places = e + np.cumsum(marks[i : i + 8], dtype=np.int64)
+    result[i : i + 8] = found[places]
+    return places[-1]
+
+
+@lowered(copy_by_marks)
+def _copy_by_marks(found, e, marks, result, i):
+    word, eight = ir.IntType(64), ir.VectorType(ir.IntType(64), 8)
+
+    def pick(context, builder, array, e, sums):
+        """Return the eight elements; with AVX-512 from one vector, which begins at the first of them."""
+        if not has_avx512(context):
+            data, picked = context.make_array(found)(context, builder, array).data, ir.Constant(eight, None)
+            for lane in range(8):
+                further = builder.and_(builder.lshr(sums, word(8 * lane)), word(255))
+                element = builder.load(builder.gep(data, [builder.add(e, further)]))
+                picked = builder.insert_element(picked, builder.bitcast(element, word), _LANE(lane))
+            return picked
+        first = builder.and_(sums, word(1))
+        elements = load_lanes(context, builder, found, array, builder.add(e, first), 8)
+        places = builder.zext(builder.bitcast(sums, ir.VectorType(_BYTE, 8)), eight)
+        return permuted(
+            builder, builder.bitcast(elements, eight), builder.sub(places, splat(builder, first, eight))
+        )
+
+    def generate(context, builder, signature, arguments):
+        array, e, marked, written, i = arguments
+        ones = builder.bitcast(load_lanes(context, builder, marks, marked, i, 8), word)
+        # Multiplying by 1 in every byte makes each byte the sum of the bytes up to it.
+        sums = builder.mul(ones, word(0x0101010101010101))
+        lanes = pick(context, builder, array, e, sums)
+        lanes = builder.bitcast(lanes, ir.VectorType(context.get_data_type(result.dtype), 8))
+        store_lanes(context, builder, [lanes], result, written, i)
+        return builder.add(e, builder.lshr(sums, word(56)))
+
+    if marks.dtype == types.uint8 and found.dtype == result.dtype and found.dtype.bitwidth == 64:
+        return types.int64(found, types.int64, marks, result, types.int64), generate
 
 
 def within_bits(rows, i, first, width):
@@ -188,7 +245,7 @@ def _sums_up_to(builder, lanes):
 @lowered(rows_above)
 def _rows_above(leaving, entering, excess):
     def generate(context, builder, signature, arguments):
-        word, byte = ir.IntType(64), ir.VectorType(ir.IntType(8), 64)
+        word, byte = ir.IntType(64), ir.VectorType(_BYTE, 64)
         mask = ir.VectorType(ir.IntType(1), 64)
         left, entered = (builder.zext(builder.bitcast(bits, mask), byte) for bits in arguments[:2])
         after = _sums_up_to(builder, builder.sub(entered, left))

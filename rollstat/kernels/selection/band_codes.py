@@ -46,7 +46,7 @@ Active rows: gather the rows that can change an order statistic within a band, a
     active               *    *
     answers    a    a    b    c    c    c    c
 
-State: the active rows: what leaves, what enters, and the row, uint32 each.
+State: what leaves and what enters in the active rows, uint32 each, and a mark in every row.
 
 Invariant: a row that replaces an observation below the band by another one below, or one above by another one
 above, changes no bit that :func:`rollstat.kernels.selection.bitset_fixed.slide_fixed` reads, and no count.
@@ -62,8 +62,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rollstat.compile.jit import INDEX, kernel
-from rollstat.compile.simd.masks import append_active
-from rollstat.compile.simd.vectors import broadcast, lanes_of, store
+from rollstat.compile.simd.masks import append_active, copy_by_marks
 from rollstat.kernels.selection.radix_sort import bits_for, row_mask, sort_records
 from rollstat.thresholds import ACTIVE_PROBED_ROWS, ACTIVE_SHARE
 
@@ -71,9 +70,6 @@ GUARDS = 64
 BELOW = 1024
 FIRST = BELOW + GUARDS
 _LAST_OF_TURN = 15
-
-# How the wanted rank changes from one row to the next: by one, or in another way.
-_RISES, _FALLS, _CHANGES = np.uint32(1), np.uint32(2), np.uint32(3)
 
 
 class BandIndex(NamedTuple):
@@ -178,23 +174,6 @@ def rank_band(values, missing, lowest, highest, everything, sort, index):
 
 
 @kernel
-def _count_below(own, other, missing, change, breaks, code):
-    """Write the codes of `own`, with missing values below the band where that undoes a change of the rank.
-
-    `own` and `other` are the codes of what leaves and what enters, or the other way round. Where breaks are
-    `change`, and a value of `own` is missing but none of `other`, this value goes below, and is no break.
-    Return how many breaks are left.
-    """
-    missing, found = np.uint32(missing), 0
-    for j in range(len(code)):
-        undone = (own[j] >= missing) & (other[j] < missing) & (breaks[j] == change)
-        code[j] = own[j] - (missing if undone else np.uint32(0))
-        breaks[j] = np.uint32(0) if undone else breaks[j]
-        found += breaks[j] != 0
-    return found
-
-
-@kernel
 def keep_ranks(targets, ranks, code, leaving, entering, breaks):
     """Write the codes of what leaves and enters such that most rows keep their rank; return how many do not.
 
@@ -209,18 +188,21 @@ def keep_ranks(targets, ranks, code, leaving, entering, breaks):
     leaving, entering : ndarray of uint32, shape (rows - 1,)
         Receive the codes.
     breaks : ndarray of uint32, shape (rows - 1,)
-        Receives 0 where the next row keeps its rank or neither row wants one, otherwise another number.
+        Receives 0 where the next row keeps its rank or neither row wants one, otherwise 1.
     """
+    missing, found = np.uint32(missing_code(ranks)), 0
+    left, came = code[: len(breaks)], code[len(code) - len(breaks) :]
     for j in range(len(breaks)):
         rank, following = targets[j], targets[j + 1]
-        change = _FALLS if following == rank - 1 else _CHANGES
-        change = _RISES if following == rank + 1 else change
-        change = change if (rank >= 0) & (following >= 0) else _CHANGES
-        breaks[j] = np.uint32(0) if following == rank else change
-    missing = missing_code(ranks)
-    left, came = code[: len(breaks)], code[len(code) - len(breaks) :]
-    _count_below(left, came, missing, _RISES, breaks, leaving)
-    return _count_below(came, left, missing, _FALLS, breaks, entering)
+        leave, enter = left[j], came[j]
+        wanted = (rank >= 0) & (following >= 0)
+        leaves_below = wanted & (following - rank == 1) & (leave >= missing) & (enter < missing)
+        enters_below = wanted & (rank - following == 1) & (enter >= missing) & (leave < missing)
+        leaving[j] = leave - (missing if leaves_below else np.uint32(0))
+        entering[j] = enter - (missing if enters_below else np.uint32(0))
+        breaks[j] = (following != rank) & (not (leaves_below | enters_below))
+        found += breaks[j]
+    return found
 
 
 @kernel(forceinline=True)
@@ -242,8 +224,8 @@ def active_rows_are_few(leaving, entering, above):
 
 
 @kernel
-def gather_active_rows(leaving, entering, above, leaves, enters, rows):
-    """Write the active rows and their codes; return their number.
+def gather_active_rows(leaving, entering, above, leaves, enters, marks):
+    """Mark the active rows and write their codes; return their number.
 
     Parameters
     ----------
@@ -251,41 +233,51 @@ def gather_active_rows(leaving, entering, above, leaves, enters, rows):
         Codes of what row j + 1 removes from the window and adds to it.
     above : int
         Lowest code of what is above the band.
-    leaves, enters, rows : ndarray of uint32, shape (n,) or more
-        Receive the codes of the active rows, and their j.
+    leaves, enters : ndarray of uint32, shape (n,) or more
+        Receive the codes of the active rows.
+    marks : ndarray of uint8, shape (n,)
+        Receives 1 where row j + 1 is active, otherwise 0.
     """
     above, n, first = np.uint32(above), np.int64(0), 0
     while first + 16 <= len(entering):
-        n = append_active(leaving, entering, first, np.uint32(BELOW), above, leaves, enters, rows, n)
+        n = append_active(leaving, entering, first, np.uint32(BELOW), above, leaves, enters, marks, n)
         first += 16
     for j in range(first, len(entering)):
         # Written in any case and kept only if active: no branch to mispredict.
-        leaves[n], enters[n], rows[n] = leaving[j], entering[j], j
-        n += _is_active(leaving[j], entering[j], above)
+        leaves[n], enters[n], marks[j] = leaving[j], entering[j], _is_active(leaving[j], entering[j], above)
+        n += marks[j]
     return n
 
 
 @kernel
-def fill_forward(found, rows, result):
+def rows_with(answers, marks):
+    """Number of rows that have one of the first `answers` answers; `marks` as for :func:`fill_forward`."""
+    rows = np.int64(answers > 0)
+    for j in range(len(marks)):
+        answers -= marks[j]
+        rows += answers > 0
+    return rows
+
+
+@kernel
+def fill_forward(found, marks, result):
     """Write the answer of its last active row into every row.
 
     Parameters
     ----------
-    found : ndarray, shape (1 + active rows,)
-        Answer of row 0, and the answer after every active row.
-    rows : ndarray of uint32, shape (active rows,)
-        Active rows, less one.
+    found : ndarray, shape (9 + active rows,) or more
+        Answer of row 0, and the answer after every active row; then room for eight.
+    marks : ndarray of uint8, shape (n - 1,) or more
+        Which rows but the first are active.
     result : ndarray, shape (n,)
-        Receives the answers of rows 0 to n - 1; must not overlap `found`.
+        Receives the answers; must not overlap `found`.
     """
-    lanes = lanes_of(result)
-    first = np.int64(0)
-    for e in range(len(found)):
-        last = np.int64(rows[e]) + 1 if e < len(rows) else len(result)
-        answers = broadcast(found[e])
-        while first < last and first + lanes <= len(result):
-            store(answers, result, first)  # the lanes past `last` are overwritten by the next answers
-            first += lanes
-        for j in range(first, last):
-            result[j] = found[e]
-        first = last
+    if len(result) > 0:
+        result[0] = found[0]
+    others, answer = result[1:], np.int64(0)
+    whole = len(others) // 8 * 8
+    for j in range(0, whole, 8):
+        answer = copy_by_marks(found, answer, marks, others, j)
+    for j in range(whole, len(others)):
+        answer += marks[j]
+        others[j] = found[answer]

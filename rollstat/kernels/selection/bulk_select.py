@@ -43,6 +43,7 @@ from rollstat.kernels.selection.band_codes import (
     gather_active_rows,
     keep_ranks,
     rank_band,
+    rows_with,
 )
 from rollstat.kernels.selection.bitset_fixed import Wanted, begin, slide_fixed
 from rollstat.kernels.selection.quantiles import interpolate_constant
@@ -131,10 +132,10 @@ class Scratch(NamedTuple):
     sort : SortScratch
     index : BandIndex
     band : Band
-    active : ndarray of uint32, shape (n,)
-        The active rows.
-    answers : ndarray, shape (2, n)
-        Order statistics that points are made of.
+    breaks : ndarray of uint32, shape (n,)
+        Where the rank is not that of the row before, or which rows are active.
+    answers : ndarray, shape (2, n + 8)
+        Order statistics that points are made of, or those of the active rows.
     attempts : ndarray of int64, shape (2, 2)
         Failures in a row, of bands from answers and of bands from samples; and how many blocks use none.
     """
@@ -142,7 +143,7 @@ class Scratch(NamedTuple):
     sort: SortScratch
     index: BandIndex
     band: Band
-    active: np.ndarray
+    breaks: np.ndarray
     answers: np.ndarray
     attempts: np.ndarray
 
@@ -154,7 +155,7 @@ def allocate(rows, dtype):
         allocate_index(rows),
         allocate_band(dtype),
         np.empty(rows, np.uint32),
-        np.empty((2, rows), dtype),
+        np.empty((2, rows + 8), dtype),
         np.empty((2, 2), np.int64),
     )
 
@@ -343,22 +344,23 @@ def _slide_block(width, target, targets, code, ranks, banded, fraction, middle, 
 
     Returns what `slide_fixed` returns.
     """
-    rows, active, spare = len(lower), scratch.active, scratch.sort.spare
+    rows, spare, breaks = len(lower), scratch.sort.spare, scratch.breaks[: len(lower) - 1]
     codes = spare.view(np.uint32).reshape(2, len(spare))
-    leaving, entering, breaks = code[: rows - 1], code[width:], active[:0]
-    by_row, blended = scratch.attempts[0, :0], middle or fraction > 0
+    marks = breaks.view(np.uint8)
+    leaving, entering = code[: rows - 1], code[width:]
+    by_row, blended, found = scratch.attempts[0, :0], middle or fraction > 0, 0
     pair = blended
     if targets is not None:  # Numba compiles no branch on a parameter that is None
-        leaving, entering, breaks = codes[0, : rows - 1], codes[1, : rows - 1], active[: rows - 1]
-        if keep_ranks(targets, ranks, code, leaving, entering, breaks) == 0:
-            breaks = breaks[:0]
+        leaving, entering = codes[0, : rows - 1], codes[1, : rows - 1]
+        found = keep_ranks(targets, ranks, code, leaving, entering, breaks)
         target, by_row, pair = targets[0], targets, len(upper) > 0
+    breaks = breaks if found > 0 else breaks[:0]
     below, above = begin(code[:width], scratch.index.bits, ranks), above_band_code(ranks)
     few = banded and len(breaks) == 0 and active_rows_are_few(leaving, entering, above)
     answers = rows
     if few:
-        n = gather_active_rows(leaving, entering, above, codes[0], codes[1], active)
-        answers, active = n + 1, active[:n]
+        n = gather_active_rows(leaving, entering, above, codes[0], codes[1], marks)
+        answers = n + 1
         leaving, entering = codes[0, :n], codes[1, :n]
     low = scratch.answers[0, :answers] if few or blended else lower
     high = low
@@ -381,11 +383,10 @@ def _slide_block(width, target, targets, code, ranks, banded, fraction, middle, 
         interpolate_constant(low, high, fraction, middle, low if few else lower)
     if few:
         if done < answers:
-            active = active[:done]
-            rows = np.int64(active[done - 1]) + 1 if done > 0 else 0
-        fill_forward(low[:done], active, lower[:rows])
+            rows = rows_with(done, marks)
+        fill_forward(scratch.answers[0], marks, lower[:rows])
         if targets is not None and pair:
-            fill_forward(high[:done], active, upper[:rows])
+            fill_forward(scratch.answers[1], marks, upper[:rows])
         done = rows
     return done, bottom, top
 

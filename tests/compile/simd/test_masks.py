@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.simd.masks import append_active, append_between, rows_above, within_bits
+from rollstat.compile.simd.masks import (
+    append_active,
+    append_between,
+    copy_by_marks,
+    rows_above,
+    within_bits,
+)
 
 
 @kernel
@@ -16,11 +22,19 @@ def between(values, lowest, highest, target):
 
 
 @kernel
-def events(leaving, entering, under, far, leaves, enters, rows):
+def events(leaving, entering, under, far, leaves, enters, marks):
     n = np.int64(0)
     for j in range(0, len(leaving), 16):
-        n = append_active(leaving, entering, j, under, far, leaves, enters, rows, n)
+        n = append_active(leaving, entering, j, under, far, leaves, enters, marks, n)
     return n
+
+
+@kernel
+def copies(found, marks, result):
+    e = np.int64(0)
+    for i in range(0, len(marks), 8):
+        e = copy_by_marks(found, e, marks, result, i)
+    return e
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.uint64])
@@ -52,13 +66,23 @@ def test_rows_that_change_sides(spread):
     rng = np.random.default_rng(spread)
     leaving, entering = rng.integers(1000 - spread, 1100 + spread, (2, 1600)).astype(np.uint32)
     under, far = np.uint32(1024), np.uint32(1088)
-    found = np.zeros((3, 1616), np.uint32)
-    n = events(leaving, entering, under, far, *found)
+    found, marks = np.zeros((2, 1616), np.uint32), np.full(1601, 9, np.uint8)
+    n = events(leaving, entering, under, far, *found, marks)
     side = [(code >= under).astype(int) + (code >= far) for code in (leaving, entering)]
-    rows = np.flatnonzero((side[0] != side[1]) | (side[1] == 1))
-    np.testing.assert_array_equal(found[2, :n], rows)
-    np.testing.assert_array_equal(found[0, :n], leaving[rows])
-    np.testing.assert_array_equal(found[1, :n], entering[rows])
+    active = (side[0] != side[1]) | (side[1] == 1)
+    np.testing.assert_array_equal(marks, np.append(active, 9))
+    np.testing.assert_array_equal(found[0, :n], leaving[active])
+    np.testing.assert_array_equal(found[1, :n], entering[active])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.uint64])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.6, 1.0])
+def test_copies_by_marks(dtype, share):
+    rng = np.random.default_rng(4)
+    marks = (rng.random(800) < share).astype(np.uint8)
+    found, result = rng.permutation(810).astype(dtype), np.full(808, 7777, dtype)
+    assert copies(found, marks, result) == marks.sum()
+    np.testing.assert_array_equal(result, [*found[np.cumsum(marks)], *[7777] * 8])
 
 
 @kernel

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.selection.band_codes import BELOW, active_rows_are_few, fill_forward, gather_active_rows
+from rollstat.kernels.selection.band_codes import (
+    BELOW,
+    active_rows_are_few,
+    fill_forward,
+    gather_active_rows,
+    rows_with,
+)
 
 ABOVE = BELOW + 640
 
@@ -20,16 +26,22 @@ def codes(rng, n, inside):
 def test_every_row_has_the_answer_of_its_last_active_row(inside, n):
     rng = np.random.default_rng(n)
     leaving, entering = codes(rng, n, inside), codes(rng, n, inside)
-    leaves, enters, rows = np.zeros((3, n + 16), np.uint32)
-    count = gather_active_rows(leaving, entering, ABOVE, leaves, enters, rows)
+    leaves, enters = np.zeros((2, n + 16), np.uint32)
+    marks = np.full(n + 1, 9, np.uint8)
+    count = gather_active_rows(leaving, entering, ABOVE, leaves, enters, marks)
     side = [(code >= BELOW).astype(int) + (code >= ABOVE) for code in (leaving, entering)]
     active = (side[0] != side[1]) | (side[1] == 1)
-    np.testing.assert_array_equal(rows[:count], np.flatnonzero(active))
+    np.testing.assert_array_equal(marks, np.append(active, 9))
     np.testing.assert_array_equal(leaves[:count], leaving[active])
     np.testing.assert_array_equal(enters[:count], entering[active])
-    found, result = rng.standard_normal(count + 1), np.full(n + 1, np.nan)
-    fill_forward(found, rows[:count], result)
+    found, result = rng.standard_normal(count + 9), np.full(n + 1, np.nan)
+    fill_forward(found, marks, result)
     np.testing.assert_array_equal(result, found[np.append(0, np.cumsum(active))])
+
+
+def test_rows_with_the_first_answers():
+    marks = np.array([0, 1, 0, 0, 1, 1], np.uint8)
+    assert [rows_with(answers, marks) for answers in range(5)] == [0, 2, 5, 6, 7]
 
 
 def test_active_rows_are_judged_by_the_first_rows():
