@@ -31,6 +31,7 @@ from numba import types
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import overloaded
+from rollstat.kernels.loops import copy
 from rollstat.kernels.numbers import half_integer
 
 BATCH = 512  # columns that are computed together: one row of them stays in the nearest cache
@@ -59,20 +60,31 @@ def _centers(below, above):
     return lambda below, above: (below, above)
 
 
-@kernel
-def near_distance(low, high, first, last, some_below, some_above):
-    """Return the largest distance in a run of neighbours, from its `first` and `last` value.
+@kernel(forceinline=True)
+def middle_distances(low, high, ends, neighbours, index, half, count):
+    """Return the two middle distances from the median, without branches on values.
 
-    `some_below` and `some_above` say whether the run has values on that side of the median. A distance is
-    only computed on a side that has values, because the unsigned difference wraps on the other side.
+    Parameters
+    ----------
+    low, high : float64 or uint64
+        As :func:`centers` returns them.
+    ends, neighbours : pair of the same type
+        The first and the last of the ``count - half`` observations nearest to the median, and the ones before
+        and after those; any value if there is none.
+    index : int
+        Number of observations below the nearest.
+    half, count : int
+        ``half == count // 2``.
     """
-    if not some_below:
-        return last - high
-    below = low - first
-    if not some_above:
-        return below
-    above = last - high
-    return below if below > above else above
+    # A distance only counts on a side that has values: the unsigned difference wraps on the other side.
+    nothing = low - low
+    below = low - ends[0] if index < half else nothing
+    above = ends[1] - high if index + count - half > half else nothing
+    near = below if below > above else above
+    before, after = low - neighbours[0], neighbours[1] - high
+    is_before = (index > 0) & ((index == half) | (before < after))
+    far = before if is_before else after
+    return near, far if 2 * half == count else near
 
 
 @kernel
@@ -161,6 +173,9 @@ def distances_of_columns(found, median, near, far):
         for which in range(2):
             wanted = (m - 1 + which) // 2 + 1
             distance = near[start:end] if which == 0 else far[start:end]
+            if which == 1 and m % 2 == 1:
+                copy(near[start:end], distance)
+                continue
             distance[:] = np.inf
             for i in range(m - wanted + 1):
                 _update_distance(found[i, start:end], found[i + wanted - 1, start:end], center, distance)

@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rollstat.compile.jit import INDEX, kernel
-from rollstat.kernels.rank_space.distances import centers, near_distance
+from rollstat.kernels.rank_space.distances import centers, middle_distances
 from rollstat.kernels.selection import rank_set
 from rollstat.kernels.selection.radix_sort import (
     SortScratch,
@@ -162,22 +162,6 @@ def _search(window, ordered, low, high, ends, index, half, wanted):
 
 
 @kernel(forceinline=True)
-def _middle_distances(ordered, low, high, ends, index, half, wanted, count):
-    """Return the two middle distances, from the ends of the `wanted` nearest."""
-    a, b, below, last = ends
-    first, some_below, some_above = ordered[a & INDEX], index < half, index + wanted > half
-    near = near_distance(low, high, first, ordered[last & INDEX], some_below, some_above)
-    far = near
-    if 2 * half == count:
-        if index < half:
-            far = ordered[b & INDEX] - high
-        if index > 0:
-            distance = low - ordered[below & INDEX]
-            far = distance if index == half or distance < far else far
-    return near, far
-
-
-@kernel(forceinline=True)
 def _below(rank, other):
     """Return 1 if a rank is below another, else 0; without signs, that is added in one instruction."""
     return np.int64(np.uint64(rank) < np.uint64(other))
@@ -244,7 +228,10 @@ def find_distances(rank, ordered, start, end, scratch, lower, upper, near, far):
                 steps[0] += moved
                 steps[1] = max(steps[1], moved)
             a, b, a_below, b_below = ends[0], ends[1], index, index + wanted
-            near[i], far[i] = _middle_distances(ordered, low, high, ends, index, half, wanted, count)
+            first, beyond, before_first, last = ends
+            values = ordered[first & INDEX], ordered[last & INDEX]
+            around = ordered[max(before_first, 0) & INDEX], ordered[min(beyond, len(ordered) - 1) & INDEX]
+            near[i], far[i] = middle_distances(low, high, values, around, index, half, count)
 
 
 @kernel

@@ -26,7 +26,7 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import class_of, dispatching
-from rollstat.kernels.rank_space.distances import centers, deviation, middle, near_distance
+from rollstat.kernels.rank_space.distances import centers, deviation, middle, middle_distances
 from rollstat.kernels.rank_space.gini import mean_of_sorted
 from rollstat.kernels.rank_space.rank import place_of
 from rollstat.kernels.rank_space.trimmed_mean import mean_of_sorted_kept
@@ -234,16 +234,10 @@ def nearest_distances(window, count, index):
     lower, upper = window[(count - 1) // 2], window[half]
     low, high = centers(lower, upper)
     index = _first_nearest(window, low, high, index, half, wanted)
-    near = near_distance(
-        low, high, window[index], window[index + wanted - 1], index < half, index + wanted > half
-    )
-    far = near
-    if 2 * half == count:
-        if index < half:
-            far = window[index + wanted] - high
-        if index > 0:
-            below = low - window[index - 1]
-            far = below if index == half or below < far else far
+    end = index + wanted
+    ends = window[index], window[end - 1]
+    neighbours = window[max(index - 1, 0)], window[min(end, count - 1)]
+    near, far = middle_distances(low, high, ends, neighbours, index, half, count)
     return lower, upper, near, far, index
 
 
