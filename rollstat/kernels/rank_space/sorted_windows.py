@@ -7,7 +7,8 @@
 
 One loop serves all of these statistics. The class of `reader`, a NamedTuple of the statistic's parameters,
 chooses what to read from the sorted observations. For short series of float64 the readers finish the results,
-so that one kernel call does everything. Blocks of all dtypes use the same loop for narrow windows.
+so that one kernel call does everything. Blocks of all dtypes use the same loop for narrow windows. Where a
+network sorts windows of one width, :func:`read_columns` reads the same statistics from them.
 
 State: ``window``, of the dtype of the values, (m,); and the index of the nearest half of the last window, for
 deviations. The K observations nearest to the median are neighbours, as in
@@ -475,6 +476,36 @@ def sorted_windows(reader, values, missing, start, end, given, least, window, ma
         served &= hint >= 0
         hint = max(hint, 0)
     return served
+
+
+@kernel
+def read_columns(reader, columns, count, marks, results):
+    """Write the statistics of windows that are sorted already, one in each column.
+
+    Parameters
+    ----------
+    reader : NamedTuple
+        What to read from the sorted observations: not the row of a value.
+    columns : ndarray, shape (m, windows)
+        The windows, the observations of each in order, before anything else.
+    count : ndarray of int64, shape (windows,)
+        Numbers of observations.
+    marks : ndarray, shape (results,)
+        What the results are in windows without observations.
+    results : tuple of ndarray, each of shape (windows,)
+        Receive the results.
+    """
+    hint = 0
+    for i in range(len(count)):
+        if count[i] == 0:
+            for j in range(len(results)):
+                results[j][i] = marks[j]
+            continue
+        window = columns[:, i]
+        found, hint = read(reader, window, marks, 0, 0, 0, window, count[i], hint, marks)
+        for j in range(len(results)):
+            results[j][i] = found[j]
+        hint = max(hint, 0)
 
 
 @kernel

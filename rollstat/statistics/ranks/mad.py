@@ -1,5 +1,6 @@
 """Median absolute deviation, and the Hampel filter that compares with this deviation."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,7 @@ from rollstat.statistics.ranks.rank_space import (
     RANKED_ROWS,
     SORTED_WINDOW,
     RankComputation,
+    read_columns,
     read_sorted,
     small_blocks,
     sorted_columns,
@@ -52,15 +54,19 @@ class _Distances(RankComputation):
     def _find(self, block: Block, algorithm: str) -> list[NDArray[Any]]:
         """Return lower and upper median, nearer and farther middle distance; 0 without observations."""
         dtype = measurable(block.values[:0]).dtype
-        if algorithm == "network" and dtype == np.float64:
-            return _sort_all(measurable(block.values), block.width)
         found = kept_arrays(_found, block.rows, 4 * (dtype,))
+        if algorithm == "network":
+            if block.missing is None and dtype == np.float64:
+                _sort_all(measurable(block.values), block.width, found)
+            else:
+                read_columns(block, measurable, readers.Distances(), found)
+            return found
         for array in found:
             array[:] = 0
         if self.of_others:
             read_sorted(block, measurable, readers.DistancesOfOthers(), 1, found, block.own_row)
             return found
-        if algorithm in ("sorted_window", "network"):
+        if algorithm == "sorted_window":
             read_sorted(block, measurable, readers.Distances(), 1, found)
             return found
         # Parts of few windows: then the words around a cursor nearly always have the members asked for.
@@ -79,14 +85,12 @@ class _Distances(RankComputation):
         return found
 
 
-def _sort_all(values: NDArray[Any], width: int) -> list[NDArray[Any]]:
-    """Return what :meth:`_Distances._find` does, from all windows of `width` values sorted at once."""
-    parts = [np.empty(len(values) - width + 1) for _ in range(4)]
+def _sort_all(values: NDArray[Any], width: int, results: Sequence[NDArray[Any]]) -> None:
+    """Write what :meth:`_Distances._find` returns, from all windows of `width` values sorted at once."""
     for rows, found in sorted_columns(values, width, 0, width - 1):
-        lower, upper, near, far = (part[rows] for part in parts)
+        lower, upper, near, far = (result[rows] for result in results)
         lower[...], upper[...] = found[(width - 1) // 2], found[width // 2]
         distances_of_columns(found, np.empty(BATCH), near, far)
-    return parts
 
 
 class Deviation(_Distances):

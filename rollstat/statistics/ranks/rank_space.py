@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds
 from rollstat.blocks import Block, Point, read_only
-from rollstat.kernels.rank_space.sorted_windows import sorted_windows
+from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.plan import NAMED, Choice, Computation, OneCall
 from rollstat.registry import reject_algorithm
 from rollstat.statistics.selection import small_window
@@ -86,9 +86,9 @@ class RankComputation(Computation):
         narrow = block.longest <= self.widest
         other = "sorted_window" if narrow else "rank_set"
         by_network = thresholds.SORTED_BY_NETWORK
-        if "network" in self.algorithms and complete and 0 < block.width <= by_network:
-            reason = f"windows of at most {by_network} rows" if self.algorithm == "auto" else NAMED
-            return Choice("network", reason, ((other, "a value is missing"),))
+        if "network" in self.algorithms and 0 < block.width <= by_network:
+            named = self.algorithm == "network"
+            return Choice("network", NAMED if named else f"windows of at most {by_network} rows")
         return Choice(other, f"windows of {'at most' if narrow else 'more than'} {self.widest} rows")
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
@@ -135,7 +135,28 @@ def read_sorted(
         given = np.empty(0, np.int64) if own is None else own[rows] - block.start[rows.start]
         series = read_only(values), part.mask, part.start, part.end, given
         window = np.empty(part.longest + 1, values.dtype)
-        sorted_windows(reader, *series, least, window, marks, tuple(result[rows] for result in results))
+        readers.sorted_windows(
+            reader, *series, least, window, marks, tuple(result[rows] for result in results)
+        )
+
+
+def read_columns(
+    block: Block,
+    convert: Callable[[NDArray[Any]], NDArray[Any]],
+    reader: NamedTuple,
+    results: Sequence[NDArray[Any]],
+) -> None:
+    """Do what :func:`read_sorted` does for windows of one width, all sorted by a network.
+
+    Values that sort last stand for the missing ones.
+    """
+    values, marks = convert(block.values), np.zeros(len(results))
+    if block.missing is not None:
+        last = np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).max
+        values = np.where(block.missing, values.dtype.type(last), values)
+    for rows, found in sorted_columns(values, block.width, 0, block.width - 1):
+        written = tuple(result[rows] for result in results)
+        readers.read_columns(reader, found, block.count[rows], marks, written)
 
 
 def ranked_blocks(block: Block) -> Iterator[tuple[slice, Block, NDArray[Any], NDArray[Any]]]:

@@ -16,6 +16,7 @@ from rollstat.statistics.ranks.rank_space import (
     NETWORK,
     RankComputation,
     ranked_blocks,
+    read_columns,
     read_sorted,
     sorted_columns,
 )
@@ -89,14 +90,17 @@ class TrimmedMean(RankComputation):
         return Outcome(algorithm=algorithm)
 
     def _write(self, block: Block, algorithm: str, result: NDArray[Any]) -> None:
-        if algorithm == "network":
-            self._sort_all(block.values.astype(np.float64, copy=False), block.width, result)
+        if algorithm == "network" and block.missing is None:
+            self._sort_all(_floats(block.values), block.width, result)
+        elif algorithm == "network":
+            reader = readers.TrimmedMean(self.proportion, self.winsorize, block.width)
+            read_columns(block, _floats, reader, [result])
         elif algorithm == "rank_set":
             for rows, part, rank, ordered in ranked_blocks(block):
                 self._means(part, rank, ordered, result[rows])
         else:
             reader = readers.TrimmedMean(self.proportion, self.winsorize, 0)
-            read_sorted(block, lambda values: values.astype(np.float64, copy=False), reader, 1, [result])
+            read_sorted(block, _floats, reader, 1, [result])
 
     def _sort_all(self, values: NDArray[Any], width: int, result: NDArray[Any]) -> None:
         """Write the means from all windows of `width` values sorted at once."""
@@ -140,3 +144,7 @@ class TrimmedMean(RankComputation):
             self.winsorize,
             result,
         )
+
+
+def _floats(values: NDArray[Any]) -> NDArray[np.float64]:
+    return values.astype(np.float64, copy=False)

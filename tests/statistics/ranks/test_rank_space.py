@@ -50,3 +50,42 @@ def test_the_network_by_name(rng):
         for window, options in ((wide, {}), (rollstat.Expanding(), {}), (5, {"step": 2})):
             with pytest.raises(ValueError, match="'network' does not support this window"):
                 function(values, window, algorithm="network", **options)
+
+
+@pytest.mark.parametrize("m", [1, 2, 8, 23])
+@pytest.mark.filterwarnings("ignore::rollstat.PrecisionWarning")
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u8", "M8[ns]"])
+def test_networks_leave_missing_values_out(rng, m, dtype):
+    values = rng.integers(-3 if dtype != "u8" else 0, 4, 3000).astype(dtype)
+    masked = rng.random(3000) < 0.3
+    masked[500:600] = True
+    if values.dtype.kind == "f":
+        values[rng.integers(0, 3000, 200)] = rng.choice([np.nan, np.inf, -np.inf, -0.0], 200)
+    else:
+        most = np.iinfo("u8" if dtype == "u8" else "i8").max
+        values.view("u8")[rng.integers(0, 3000, 200)] = most - m % 2
+    series, found = np.ma.masked_array(values, masked), {}
+    for algorithm in ("network", "sorted_window", "rank_set"):
+        given = {"min_periods": 1, "algorithm": algorithm}
+        assert rollstat.explain(rollstat.rolling_mad, series, m, **given).algorithm == algorithm
+        found[algorithm] = [rollstat.rolling_mad(series, m, **given)]
+        if values.dtype.kind != "M":
+            found[algorithm] += rollstat.rolling_hampel(series, m, **given)
+    for algorithm in ("sorted_window", "rank_set"):
+        for result, wanted in zip(found["network"], found[algorithm]):
+            np.testing.assert_array_equal(result, wanted)
+
+
+@pytest.mark.parametrize("function", [rollstat.rolling_trimmed_mean, rollstat.rolling_winsorized_mean])
+def test_trimmed_means_of_full_windows_do_not_depend_on_missing_values(rng, function):
+    values = rng.standard_normal(4000)
+    gaps = values.copy()
+    gaps[rng.integers(0, 4000, 40)] = np.nan
+    for m in (1, 7, 24):
+        clean, result = function(values, m, 0.2), function(gaps, m, 0.2)
+        full = np.isfinite(result)
+        assert full[m - 1 :].sum() > 2000
+        np.testing.assert_array_equal(result[full], clean[full])
+        some = function(gaps, m, 0.2, min_periods=1)
+        other = function(gaps, m, 0.2, min_periods=1, algorithm="sorted_window")
+        np.testing.assert_allclose(some, other, rtol=1e-13, atol=1e-15)
