@@ -304,6 +304,30 @@ def varying_windows() -> Iterator[Choice]:
         yield Choice("SORTED_WINDOW_OF_POINTS", f"{label} n=200,000", grid, at(1 << 20, q), at(0, q), number)
 
 
+def steps() -> Iterator[Choice]:
+    """Yield the windows around all rows, or those of the results alone."""
+    series = values("f8", 1_000_000)
+
+    def up_to(most: int, name: str, function: Callable[..., Any]) -> Callable[[int], Callable[[], Any]]:
+        def at(step: int) -> Callable[[], Any]:
+            def call() -> None:
+                with setting(**{name: most}):
+                    function(series, 1_000, step=step)
+
+            return call
+
+        return at
+
+    for name, function in (
+        ("FILLED_STEP_OF_SUMS", rollstat.rolling_mean),
+        ("FILLED_STEP_OF_SUMS", rollstat.rolling_kurt),
+        ("FILLED_STEP_OF_ENDS", rollstat.rolling_max),
+        ("FILLED_STEP_OF_ENDS", rollstat.rolling_first),
+    ):
+        both = up_to(1_000, name, function), up_to(1, name, function)
+        yield Choice(name, f"{function.__name__} f8 m=1,000 n=10^6", (8, 16, 32, 64, 128, 256, 512), *both)
+
+
 def main() -> None:
     """Measure and print everything, or the requested numbers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -314,7 +338,7 @@ def main() -> None:
     if arguments.without_vector_sort:
         restart_without()
     print(f"{'number':32}{'where':34}{'chosen':>10}{'crossover':>12}{'cost':>9}")
-    for numbers in (networks, stretches, sorted_windows, varying_windows):
+    for numbers in (networks, stretches, sorted_windows, varying_windows, steps):
         for number in numbers():
             if not arguments.names or number.name in arguments.names:
                 (report_amount if isinstance(number, Amount) else report)(number, arguments.rounds)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.blocks import UNKNOWN, Block, Missing, Outcome, exact_floats, read_only
+from rollstat.blocks import UNKNOWN, Block, Kept, Missing, Outcome, exact_floats, kept_arrays, read_only
 from rollstat.calendar_units import depends_on_time
 from rollstat.dtypes import (
     EXACT,
@@ -44,6 +44,7 @@ from rollstat.windows import FixedWindows
 
 _DEFAULT = Outcome()
 _FLOAT64 = np.dtype(np.float64)
+_between = Kept()  # results of the rows between two steps
 _KEPT_DTYPES = PLAIN_DTYPES + "mM"
 # What an object with columns is, by its library, and what takes its columns.
 _TABLES = {
@@ -132,7 +133,7 @@ class Execution:
                     result[...] = array
         if plan.marks_after_call:
             block = Block(columns[0], UNKNOWN, bounds.start, bounds.end, others=tuple(columns[1:]))
-            self._mark_insufficient(block, _DEFAULT, line, 0, plan.rows)
+            self._mark_insufficient(block, _DEFAULT, *self._views(line, slice(None)))
         return True
 
     def work(self, line: int, rows: BlockRows) -> None:
@@ -142,7 +143,24 @@ class Execution:
         if block.width == 0 and block.longest < plan.min_periods.lowest:
             self._mark_all(line, slice(first, last))
             return
-        self._compute(block, line, first, last)
+        views, masks = self._views(line, slice(first, last))
+        if block.rows == last - first:
+            self._compute(block, first, views, masks)
+        else:
+            found = kept_arrays(_between, block.rows, [view.dtype for view in views])
+            marked = [np.zeros(block.rows, np.bool_) for _ in masks]
+            self._compute(block, first, found, marked, rows.step)
+            for target, source in zip((*views, *masks), (*found, *marked)):
+                target[...] = source[:: rows.step]
+        # A difference of two values can be twice as large as they are.
+        if plan.dtype.kind in "iu" and "interpolated" in plan.kinds and 2 * block.magnitude >= EXACT:
+            for kind, view in zip(plan.kinds, views):
+                if kind == "interpolated":
+                    warn_of_rounded(view)
+
+    def _views(self, line: int, rows: slice) -> tuple[list[NDArray[Any]], list[NDArray[np.bool_]]]:
+        """Return rows of all results, and of all masks."""
+        return [result[line, rows] for result in self.results], [mask[line, rows] for mask in self.masks]
 
     def _data(self, line: int, low: int, high: int) -> tuple[list[NDArray[Any]], Missing]:
         """Return the values and the mask of the data rows ``low, ..., high - 1``."""
@@ -159,10 +177,19 @@ class Execution:
             missing = None
         return values, missing
 
-    def _compute(self, block: Block, line: int, first: int, last: int) -> None:
-        """Compute one block and write it, missing results marked, into the results."""
+    def _compute(
+        self,
+        block: Block,
+        first: int,
+        views: Sequence[NDArray[Any]],
+        masks: Sequence[NDArray[np.bool_]],
+        step: int = 1,
+    ) -> None:
+        """Compute one block, whose first output row is `first`, and write it, missing results marked.
+
+        Of results that must be converted, which may warn, only every `step`-th is written.
+        """
         plan = self.plan
-        views = [result[line, first:last] for result in self.results]
         written = [same_memory(view, computed) for view, computed in zip(views, plan.computed)]
         try:
             outcome = plan.computation.compute(block, plan.min_periods.lowest, written) or _DEFAULT
@@ -175,38 +202,37 @@ class Execution:
             if kind == "position" and block.base and not outcome.base_added:
                 array += block.base
             if not np.may_share_memory(view, array):
-                convert(array, view)
+                convert(array[::step], view[::step])
         if not outcome.marked:
-            self._mark_insufficient(block, outcome, line, first, last)
-        # A difference of two values can be twice as large as they are.
-        if plan.dtype.kind in "iu" and "interpolated" in plan.kinds and 2 * block.magnitude >= EXACT:
-            for kind, view in zip(plan.kinds, views):
-                if kind == "interpolated":
-                    warn_of_rounded(view)
+            self._mark_insufficient(block, outcome, views, masks)
 
-    def _mark_insufficient(self, block: Block, outcome: Outcome, line: int, first: int, last: int) -> None:
+    def _mark_insufficient(
+        self,
+        block: Block,
+        outcome: Outcome,
+        views: Sequence[NDArray[Any]],
+        masks: Sequence[NDArray[np.bool_]],
+    ) -> None:
         """Mark the rows that have too few observations for an output, or no result for another reason."""
         plan = self.plan
         if not (block.searched or outcome.complete) and outcome.undefined is None and block.width:
-            views = [result[line, first:last] for result in self.results]
-            if not self.masks and not block.others and all(view.dtype.kind in "fi" for view in views):
+            if not masks and not block.others and all(view.dtype.kind in "fi" for view in views):
                 plan.min_periods.mark_unsearched(block.values, block.width, views, plan.fill)
                 return
         insufficient = plan.min_periods.insufficient(block, outcome)
         for i, rows in enumerate(insufficient or ()):
             if rows.any():
-                self._mark(i, line, slice(first, last), rows)
-
-    def _mark(self, output: int, line: int, rows: slice, chosen: Any) -> None:
-        """Put the missing value into the `chosen` ones of these rows of an output."""
-        self.results[output][line, rows][chosen] = self.plan.fill[output]
-        if self.masks:
-            self.masks[output][line, rows][chosen] = True
+                views[i][rows] = plan.fill[i]
+                if masks:
+                    masks[i][rows] = True
 
     def _mark_all(self, line: int, rows: slice) -> None:
         """Put the missing value into every output of these rows."""
-        for output in range(len(self.plan.fill)):
-            self._mark(output, line, rows, slice(None))
+        views, masks = self._views(line, rows)
+        for view, fill in zip(views, self.plan.fill):
+            view[...] = fill
+        for mask in masks:
+            mask[...] = True
 
 
 class _Thread(threading.local):

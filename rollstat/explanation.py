@@ -219,13 +219,13 @@ def explain_plan(plan: Plan, statistic: str) -> Explanation:
         for rows in part.blocks:
             block = part.empty_block(rows)
             if block.longest < plan.min_periods.lowest:
-                too_short += block.rows if split is None else 0
+                too_short += rows.last - rows.first if split is None else 0
                 continue
             choice = part.computation.choose(block)
             key = (_windows_of(part, rows), choice)
             blocks_and_rows = counts.setdefault(key, [0, 0])
             blocks_and_rows[0] += 1
-            blocks_and_rows[1] += block.rows
+            blocks_and_rows[1] += rows.last - rows.first
     lines = 1 if plan.joined else plan.lines
     steps = [
         Step(choice.name, windows, choice.reason, choice.at_run_time, lines * blocks, lines * rows)

@@ -168,6 +168,9 @@ class Computation:
     once : bool
         Whether the plan must serve one call alone, because it calls a function of Python, which may have an
         effect that its code does not tell.
+    filled_step : int
+        The largest step, of at most a window, with which full windows around all rows take less time than
+        those of the results alone; such blocks have a `width`. Not for computations that can fail.
     """
 
     outputs: Sequence[Output]
@@ -178,6 +181,7 @@ class Computation:
     rounds = False
     any_order = False
     once = False
+    filled_step = 1
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows; `alone` on one thread."""
@@ -213,11 +217,16 @@ ReadRows = Callable[[int, int], tuple[Sequence[NDArray[Any]], Missing]]
 
 
 class BlockRows(NamedTuple):
-    """Output rows ``first, ..., last - 1`` of a line; `width` is the width of full windows, else 0."""
+    """Output rows ``first, ..., last - 1`` of a line.
+
+    `width` is the width of full windows, else 0. A block holds these windows around all rows of data from the
+    one of the first to the one of the last result; every `step`-th is a result.
+    """
 
     first: int
     last: int
     width: int
+    step: int = 1
 
 
 class Split(NamedTuple):
@@ -318,13 +327,17 @@ class Plan:
         self.rows = windows.rows
         self.kept: Any = windows.whole if options.mode == "valid" else slice(0, self.rows)
         self._make = make
+        self.lines = math.prod(shape[: self.axis]) * math.prod(shape[self.axis + 1 :])
+        short = self.lines > 1 and 0 < length < SHORT_LINE and isinstance(windows, FixedWindows)
         self.computation = make(self.dtype, windows)
+        if isinstance(windows, FixedWindows) and options.algorithm == "auto" and not short:
+            filled = None if self.computation.can_fail else windows.fill(self.computation.filled_step)
+            if filled is not None:
+                windows, self.computation = filled, make(self.dtype, filled)
         if self.computation.reads_own_row:
             windows.position(0, 0)  # raises if windows belong to no row
         self.windows = windows.arranged(self.computation.any_order)
         self._plan_outputs()
-        self.lines = math.prod(shape[: self.axis]) * math.prod(shape[self.axis + 1 :])
-        short = self.lines > 1 and 0 < length < SHORT_LINE and isinstance(self.windows, FixedWindows)
         self.joined = False  # which `one_call` reads
         few = short and self.lines <= FEW_LINES and self.lines * self.call_seconds <= ONE_CALL_SECONDS
         self.joined = short and not few and not self.computation.knows_rows
@@ -467,8 +480,10 @@ class Plan:
             return
         yield from self._cut_other(0, first)
         size = self.computation.block_rows(width, self.options.threads == 1) if last > first else 1
+        step = self.windows.step if last > first else 1
+        size = max(size // step, 1)
         for row in range(first, last, size):
-            yield BlockRows(row, min(row + size, last), width)
+            yield BlockRows(row, min(row + size, last), width, step)
         yield from self._cut_other(last, self.windows.rows)
 
     def _cut_other(self, first: int, last: int) -> Iterator[BlockRows]:
@@ -490,12 +505,12 @@ class Plan:
 
     def block(self, rows: BlockRows, read: ReadRows) -> Block:
         """Return a block with the data that `read` returns."""
-        first, last, width = rows
+        first, last, width, step = rows
         windows = self.windows
         start = end = longest = reach = own_row = None
         if width:
-            low = first - windows.left
-            high = low + last - first + width - 1
+            low = first * step - windows.left
+            high = low + (last - 1 - first) * step + width
         elif windows.grows(first, last):
             reach, low, high = windows.bound(first)[1], 0, windows.bound(last - 1)[1]
         else:
@@ -506,7 +521,9 @@ class Plan:
         if self.computation.reads_own_row:
             own_row = windows.position(first, last)
             lowest, highest = int(own_row.min()), int(own_row.max())
-            if lowest < low or highest >= high:
+            if low <= lowest and highest < high:
+                own_row = own_row if step == 1 else np.arange(lowest, highest + 1)
+            else:
                 width, reach, (start, end) = 0, None, windows.bounds(first, last)
                 low, high = min(low, lowest), max(high, highest + 1)
             own_row = own_row - low

@@ -85,7 +85,9 @@ class MinPeriods:
                 few |= count < (block.width or block.end - block.start)
         return rows
 
-    def mark_unsearched(self, values: NDArray[Any], width: int, views: list[Any], fill: list[Any]) -> None:
+    def mark_unsearched(
+        self, values: NDArray[Any], width: int, views: Sequence[Any], fill: Sequence[Any]
+    ) -> None:
         """Write `fill` to the rows of `views` with too few values that are not NaN, without mask or counts.
 
         All windows have `width` rows.

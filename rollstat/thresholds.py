@@ -84,6 +84,12 @@ BOX_NETWORK = {1: 512, 2: 441, 4: 289, 8: 144}
 BOX_AS_ROWS = 128
 """Most cells of a box whose order statistics are found in all windows of rows, of which few are boxes."""
 
+FILLED_STEP_OF_SUMS = 256
+"""Largest step with which the sums of all full windows take less time than those of every step-th window."""
+
+FILLED_STEP_OF_ENDS = 32
+"""The same for extrema, and for the ends of windows."""
+
 SHORT_LINE = 4096
 """Lines of fewer rows are laid end to end: to set up a block for each would cost more than its work."""
 

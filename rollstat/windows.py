@@ -202,6 +202,8 @@ class Windows:
         Kind of windows, for explanations.
     left : int
         Rows of a full window before its own row, if all windows are full except at the ends of the data.
+    step : int
+        Rows from the row of one of these windows to that of the next.
     memory : tuple of ndarray
         Arrays, possibly owned by the caller, that are read whenever bounds are made.
     order : ndarray of intp, shape (rows,), or None
@@ -219,6 +221,7 @@ class Windows:
     min_periods: int
     kind = "bounds"
     left = 0
+    step = 1
     memory: tuple[NDArray[Any], ...] = ()
     order: NDArray[np.intp] | None = None
     breaks = _NO_ROWS
@@ -266,13 +269,14 @@ class Windows:
     def regular(self) -> tuple[int, int, int]:
         """The rows with full windows ``[i - left, i - left + width)``, as ``(first, last, width)``.
 
-        These are the rows ``first, ..., last - 1``; ``first == last`` where there are none.
+        `i` is the row of data that a row belongs to. These are the rows ``first, ..., last - 1``;
+        ``first == last`` where there are none.
         """
         return 0, 0, 0
 
     @property
     def fixed_width(self) -> int:
-        """Rows of a full window, if all but boundary windows are full and step is 1; else 0."""
+        """Rows of a full window, if all but boundary windows are full and blocks hold all of them; else 0."""
         return 0
 
     @property
@@ -340,6 +344,8 @@ class OffsetWindows(_RowWindows):
     ----------
     left, right : int
         Rows of a full window before its own row, and from its own row on.
+    filled : bool
+        Whether blocks hold the full windows around all rows, of which every `step`-th is kept.
     """
 
     def __init__(
@@ -350,6 +356,7 @@ class OffsetWindows(_RowWindows):
         self.right = right
         self.kind = kind
         self.min_periods = min_periods
+        self.filled = step == 1
 
     @property
     def _single(self) -> bool:
@@ -382,8 +389,8 @@ class OffsetWindows(_RowWindows):
 
     @property
     def fixed_width(self) -> int:
-        """Rows of a full window, if all but boundary windows are full and step is 1; else 0."""
-        return self.whole_width if self.step == 1 else 0
+        """Rows of a full window, if all but boundary windows are full and blocks hold all of them; else 0."""
+        return self.whole_width if self.filled else 0
 
     @property
     def whole_width(self) -> int:
@@ -394,10 +401,10 @@ class OffsetWindows(_RowWindows):
     def regular(self) -> tuple[int, int, int]:
         """The rows with full windows and their width, as ``(first, last, width)``."""
         width = self.left + self.right
-        if not self._single or self.step != 1 or width < 1:
+        if not self._single or not self.filled or width < 1:
             return 0, 0, 0
-        first = max(self.left, 0)
-        last = min(self.length - max(self.right, 0) + 1, self.length)
+        first = -(-max(self.left, 0) // self.step)
+        last = min((self.length - max(self.right, 0)) // self.step + 1, self.rows)
         return (first, last, width) if first < last else (0, 0, 0)
 
     @property
@@ -416,6 +423,14 @@ class OffsetWindows(_RowWindows):
         """Return the windows of these ascending rows."""
         bounds = self.bounds_around(rows)
         return ExplicitWindows(*bounds, self.length, self.min_periods, self.kind, position=rows)
+
+    def fill(self, most: int) -> "OffsetWindows | None":
+        """Return the windows filled, if steps are at most a window and `most` rows long, else None."""
+        if not self._single or self.filled or not self.step <= min(self.whole_width, most):
+            return None
+        windows = copy(self)
+        windows.filled = True
+        return windows
 
     def cut(self) -> NDArray[np.int64]:
         """Return the rows whose windows the ends of their segments cut; `step` must be 1."""

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -72,6 +73,80 @@ def test_short_lines_are_independent(rng):
         np.testing.assert_array_equal(rollstat.rolling_median(values.T, 3, axis=0, **options), wanted.T)
     wanted = np.stack([rollstat.rolling_argkth(line, 1, 3) for line in values])
     np.testing.assert_array_equal(rollstat.rolling_argkth(values, 1, 3), wanted)
+
+
+STEPPED = {
+    "median": {},
+    "quantile": {"q": 0.1},
+    "iqr": {},
+    "argkth": {"k": 2},
+    "rank": {},
+    "mad": {},
+    "hampel": {},
+    "trimmed_mean": {},
+    "min": {},
+    "argmax": {"relative_to": "newest"},
+    "ptp": {},
+    "sum": {},
+    "std": {},
+    "cov": {},
+    "linear_fit": {},
+    "count": {},
+    "first": {},
+}
+
+
+@pytest.mark.parametrize("name", STEPPED)
+@pytest.mark.parametrize("kind", ["floats", "gaps", "integers", "masked"])
+def test_steps_return_rows_of_the_results_of_all_windows(rng, name, kind):
+    values = rng.integers(-9, 9, 40_000) if kind in ("integers", "masked") else rng.standard_normal(40_000)
+    if kind == "gaps":
+        values[rng.integers(0, 40_000, 4_000)] = np.nan
+        values[1000:1100] = np.nan
+    if kind == "masked":
+        values = np.ma.masked_array(values, rng.random(40_000) < 0.2)
+    function, parameters = getattr(rollstat, f"rolling_{name}"), STEPPED[name]
+    arrays = (values, rng.standard_normal(40_000)) if name == "cov" else (values,)
+    for m, step, options in (
+        (24, 7, {}),
+        (24, 24, {"min_periods": 3, "center": True}),
+        (5, 2, {"closed": "left"}),
+        (200, 32, {"nan_policy": "propagate"}),
+    ):
+        every = function(*arrays, window=m, **parameters, **options)
+        found = function(*arrays, window=m, step=step, **parameters, **options)
+        several = isinstance(every, tuple)
+        for wanted, result in zip(every if several else (every,), found if several else (found,)):
+            wanted = wanted[::step]
+            assert result.dtype == wanted.dtype
+            np.testing.assert_array_equal(np.ma.getmaskarray(result), np.ma.getmaskarray(wanted))
+            np.testing.assert_allclose(result, wanted, rtol=1e-11, atol=1e-12)
+
+
+def test_rows_between_two_steps_are_computed_where_that_takes_less_time():
+    values = np.zeros(100_000)
+    for step, algorithm in ((1, "small_window"), (9, "small_window"), (10, "sorted_window")):
+        explanation = rollstat.explain(rollstat.rolling_median, values, 9, step=step)
+        assert explanation.algorithm == algorithm
+        assert sum(part.rows for part in explanation.steps) + explanation.too_short == -(-100_000 // step)
+    named = rollstat.explain(rollstat.rolling_median, values, 9, step=3, algorithm="two_heaps")
+    assert named.algorithm == "two_heaps"
+
+
+def test_rows_between_two_steps_raise_no_warning_and_no_error():
+    values = np.zeros(60_000, np.int64)
+    values[[30, 31, 39_999, 40_000]] = 2**60 + 1
+    for function in (rollstat.rolling_median, partial(rollstat.rolling_kth, k=2)):
+        with pytest.warns(rollstat.PrecisionWarning):
+            function(values, window=3)
+        assert not function(values, window=3, step=3)[1:].any()
+    times = np.zeros(60_000, "M8[ns]")
+    times[30:32] = np.array([-(2**63) + 1, 2**63 - 1]).view("M8[ns]")
+    with pytest.raises(OverflowError):
+        rollstat.rolling_iqr(times, 2, 0.0, 1.0)
+    distance = rollstat.rolling_iqr(times, 2, 0.0, 1.0, step=2)[1:].astype(int)
+    assert np.flatnonzero(distance).tolist() == [14, 15]
+    assert distance[[14, 15]].tolist() == [2**63 - 1, 2**63 - 1]
 
 
 def test_several_ranks_are_stacked_along_a_new_first_axis(rng):

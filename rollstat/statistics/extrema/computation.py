@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import thresholds
 from rollstat.blocks import Block, Outcome
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.kernels.comparator import Greatest, Least, Newest, Oldest
@@ -59,6 +60,7 @@ class ExtremaOf(Computation):
     ) -> None:
         self.dtype = dtype
         self.names = names
+        self.filled_step = thresholds.FILLED_STEP_OF_ENDS
         self.algorithm = algorithm
         self.last, self.opposite = last, opposite
         self.relative_to = relative_to

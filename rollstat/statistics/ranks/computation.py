@@ -1,5 +1,6 @@
 """Rank of the newest value, number of distinct values, most frequent value, mean difference."""
 
+import sys
 from functools import partial
 from typing import Any
 
@@ -71,6 +72,7 @@ class RankOfNewest(RankComputation):
     """
 
     outputs = (Output("float"),)
+    filled_step = sys.maxsize
 
     def __init__(
         self,

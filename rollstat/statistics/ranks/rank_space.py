@@ -71,6 +71,8 @@ class RankComputation(Computation):
         if self.numbers_only and dtype.kind not in "fiub":
             raise TypeError(f"arr must hold floats, integers or bool; got {dtype}")
         self.algorithm = algorithm
+        if "network" in self.algorithms and windows.whole_width <= thresholds.SORTED_BY_NETWORK:
+            self.filled_step = thresholds.SORTED_BY_NETWORK
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block: whole parts, so that few values are sorted twice."""

@@ -1,5 +1,6 @@
 """k-th smallest, median, quantiles: ranks for the selection algorithms, and interpolation between ranks."""
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -125,6 +126,8 @@ class OrderStatistics(Computation):
         Whether the outputs are the rows of the order statistics instead of their values.
     """
 
+    filled_step = sys.maxsize
+
     def __init__(
         self,
         dtype: np.dtype[Any],
@@ -137,7 +140,7 @@ class OrderStatistics(Computation):
         self.positions = positions
         self.algorithm = algorithm
         self.any_order = algorithm in ("auto", "wavelet_matrix")
-        self.rows = windows.rows
+        self.rows = windows.length if windows.fixed_width else windows.rows
         self.dtype = dtype
         self._varies = not windows.fixed_width
         self.outputs = [

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import thresholds
 from rollstat.blocks import Block, Outcome
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.kernels.missing.counting import (
@@ -51,6 +52,7 @@ class Ends(Computation):
         self, dtype: np.dtype[Any], windows: Windows, statistic: int, required: int, kind: str
     ) -> None:
         self._statistic = statistic
+        self.filled_step = thresholds.FILLED_STEP_OF_ENDS
         self._alone = dtype == np.float64
         self.outputs = [Output(kind, required)]
 

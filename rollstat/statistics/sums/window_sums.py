@@ -119,6 +119,7 @@ class Sums(Computation):
         self, dtype: np.dtype[Any], windows: Windows, summand: Any, required: int, kind: str = "float"
     ) -> None:
         self._summand = summand
+        self.filled_step = thresholds.FILLED_STEP_OF_SUMS
         self._converts = dtype != _FLOAT64
         self.outputs = [Output(kind, required)] * len(traits(summand).powers)
         self.any_order = len(self.outputs) == 1
