@@ -131,6 +131,9 @@ def test_rows_between_two_steps_are_computed_where_that_takes_less_time():
         assert sum(part.rows for part in explanation.steps) + explanation.too_short == -(-100_000 // step)
     named = rollstat.explain(rollstat.rolling_median, values, 9, step=3, algorithm="two_heaps")
     assert named.algorithm == "two_heaps"
+    for exclude_self, kind in ((False, "full"), (True, "all")):
+        hampel = rollstat.explain(rollstat.rolling_hampel, values, 9, step=3, exclude_self=exclude_self)
+        assert kind in {part.windows for part in hampel.steps}
 
 
 def test_rows_between_two_steps_raise_no_warning_and_no_error():

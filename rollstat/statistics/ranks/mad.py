@@ -178,6 +178,8 @@ class Hampel(_Distances):
         super().__init__(dtype, windows, algorithm)
         self.factor, self.of_others = factor, exclude_self
         self.reader = None if exclude_self else readers.Outlier(float(factor))
+        if exclude_self:
+            self.filled_step = 1  # no network leaves the own value out
         if exclude_self and algorithm not in ("auto", "sorted_window"):
             served = {"sorted_window": SORTED_WINDOW["sorted_window"]}
             reject_algorithm(algorithm, served, "call")
