@@ -61,6 +61,13 @@ _TABLES = {
 }
 
 
+class Target(NamedTuple):
+    """Where the results of some rows of a line go; the masks are those of masked arrays."""
+
+    views: Sequence[NDArray[Any]]
+    masks: Sequence[NDArray[np.bool_]]
+
+
 class Execution:
     """One plan at work on one set of arrays.
 
@@ -133,7 +140,7 @@ class Execution:
                     result[...] = array
         if plan.marks_after_call:
             block = Block(columns[0], UNKNOWN, bounds.start, bounds.end, others=tuple(columns[1:]))
-            self._mark_insufficient(block, _DEFAULT, *self._views(line, slice(None)))
+            self._mark_insufficient(block, _DEFAULT, self._target(line, slice(None)))
         return True
 
     def work(self, line: int, rows: BlockRows) -> None:
@@ -143,24 +150,25 @@ class Execution:
         if block.width == 0 and block.longest < plan.min_periods.lowest:
             self._mark_all(line, slice(first, last))
             return
-        views, masks = self._views(line, slice(first, last))
+        target = self._target(line, slice(first, last))
         if block.rows == last - first:
-            self._compute(block, first, views, masks)
+            self._compute(block, first, target)
         else:
-            found = kept_arrays(_between, block.rows, [view.dtype for view in views])
-            marked = [np.zeros(block.rows, np.bool_) for _ in masks]
-            self._compute(block, first, found, marked, rows.step)
-            for target, source in zip((*views, *masks), (*found, *marked)):
-                target[...] = source[:: rows.step]
+            found = kept_arrays(_between, block.rows, [view.dtype for view in target.views])
+            marked = [np.zeros(block.rows, np.bool_) for _ in target.masks]
+            self._compute(block, first, Target(found, marked), rows.step)
+            for array, source in zip((*target.views, *target.masks), (*found, *marked)):
+                array[...] = source[:: rows.step]
         # A difference of two values can be twice as large as they are.
         if plan.dtype.kind in "iu" and "interpolated" in plan.kinds and 2 * block.magnitude >= EXACT:
-            for kind, view in zip(plan.kinds, views):
+            for kind, view in zip(plan.kinds, target.views):
                 if kind == "interpolated":
                     warn_of_rounded(view)
 
-    def _views(self, line: int, rows: slice) -> tuple[list[NDArray[Any]], list[NDArray[np.bool_]]]:
-        """Return rows of all results, and of all masks."""
-        return [result[line, rows] for result in self.results], [mask[line, rows] for mask in self.masks]
+    def _target(self, line: int, rows: slice) -> Target:
+        """Return these rows of all results and masks."""
+        views, masks = ([array[line, rows] for array in arrays] for arrays in (self.results, self.masks))
+        return Target(views, masks)
 
     def _data(self, line: int, low: int, high: int) -> tuple[list[NDArray[Any]], Missing]:
         """Return the values and the mask of the data rows ``low, ..., high - 1``."""
@@ -177,19 +185,12 @@ class Execution:
             missing = None
         return values, missing
 
-    def _compute(
-        self,
-        block: Block,
-        first: int,
-        views: Sequence[NDArray[Any]],
-        masks: Sequence[NDArray[np.bool_]],
-        step: int = 1,
-    ) -> None:
+    def _compute(self, block: Block, first: int, target: Target, step: int = 1) -> None:
         """Compute one block, whose first output row is `first`, and write it, missing results marked.
 
         Of results that must be converted, which may warn, only every `step`-th is written.
         """
-        plan = self.plan
+        plan, views = self.plan, target.views
         written = [same_memory(view, computed) for view, computed in zip(views, plan.computed)]
         try:
             outcome = plan.computation.compute(block, plan.min_periods.lowest, written) or _DEFAULT
@@ -204,17 +205,11 @@ class Execution:
             if not np.may_share_memory(view, array):
                 convert(array[::step], view[::step])
         if not outcome.marked:
-            self._mark_insufficient(block, outcome, views, masks)
+            self._mark_insufficient(block, outcome, target)
 
-    def _mark_insufficient(
-        self,
-        block: Block,
-        outcome: Outcome,
-        views: Sequence[NDArray[Any]],
-        masks: Sequence[NDArray[np.bool_]],
-    ) -> None:
+    def _mark_insufficient(self, block: Block, outcome: Outcome, target: Target) -> None:
         """Mark the rows that have too few observations for an output, or no result for another reason."""
-        plan = self.plan
+        plan, (views, masks) = self.plan, target
         if not (block.searched or outcome.complete) and outcome.undefined is None and block.width:
             if not masks and not block.others and all(view.dtype.kind in "fi" for view in views):
                 plan.min_periods.mark_unsearched(block.values, block.width, views, plan.fill)
@@ -228,7 +223,7 @@ class Execution:
 
     def _mark_all(self, line: int, rows: slice) -> None:
         """Put the missing value into every output of these rows."""
-        views, masks = self._views(line, rows)
+        views, masks = self._target(line, rows)
         for view, fill in zip(views, self.plan.fill):
             view[...] = fill
         for mask in masks:
